@@ -160,7 +160,7 @@ static int trace(struct diverging *d, int side, int number, struct diverge_resul
                         : (struct run_input){.path = d->case_path, .id = o->info->sha256, .questions = o->info->n_expected};
         int k = 0;
 
-        if (!is_here)
+        if (!is_here) /* its output comes back as a whole, and not through the listeners */
                 limits.output = DIVERGE_TRACE;
         for (int i = 0; k == 0 && i < N_DIVERGE_STREAMS; i++)
                 k = spool_open(&s[i], d->scratch);
@@ -224,6 +224,7 @@ static int compare_traces(struct diverging *d, struct diverge_result *ret)
 
 /* -- a lead -------------------------------------------------------------------------------------------------------- */
 
+/* Takes the file as the lead's if a statistic before the present lead is named after it, or the same one more clearly. */
 static void weigh_file(void *user, const char *path)
 {
         struct diverge_result *r = user;

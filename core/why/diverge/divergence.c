@@ -111,8 +111,8 @@ static bool is_measured(const char *text, const char *p, const char *end)
         return false;
 }
 
-/* The text ends with a NUL; one within it is a character like others. */
-static void find_shape(struct line *l)
+/* Sets a line's shape and values from its text, which ends with a NUL; one within it is a character like others. */
+static void read_shape(struct line *l)
 {
         static const char folder[] = "/solver/";
         const char *const text = l->text, *const end = text + l->size, *p = text;
@@ -179,7 +179,7 @@ struct unsteady *unsteady_free(struct unsteady *u)
 }
 
 /* The slot of a shape, perhaps unused. */
-static struct shape *find(const struct unsteady *u, uint64_t hash)
+static struct shape *slot_of(const struct unsteady *u, uint64_t hash)
 {
         size_t i = hash % SHAPES;
 
@@ -189,9 +189,9 @@ static struct shape *find(const struct unsteady *u, uint64_t hash)
 }
 
 /* If there are too many shapes, further ones count as steady. */
-static void add(struct unsteady *u, uint64_t hash, uint64_t places, bool is_left_out)
+static void add_unsteady(struct unsteady *u, uint64_t hash, uint64_t places, bool is_left_out)
 {
-        struct shape *s = find(u, hash);
+        struct shape *s = slot_of(u, hash);
 
         if (!s->is_used && u->n >= SHAPES_MOST)
                 return;
@@ -272,11 +272,11 @@ static int read_line(struct reader *r, struct line *l)
         l->size -= l->size > 0 && l->text[l->size - 1] == '\r';
         l->text[l->size] = '\0';
         l->number = ++r->number;
-        find_shape(l);
+        read_shape(l);
         return 1;
 }
 
-/* The line `ahead` lines after the next one; NULL past the last. */
+/* The line `ahead` lines after the next one, without those left out; NULL past the last. */
 static int peek(struct reader *r, size_t ahead, const struct line **ret)
 {
         while (!r->has_ended && r->end - r->first <= ahead) {
@@ -286,7 +286,7 @@ static int peek(struct reader *r, size_t ahead, const struct line **ret)
                 if (k < 0)
                         return k;
                 r->has_ended = k == 0;
-                if (k == 1 && find(r->unsteady, l->shape)->is_left_out)
+                if (k == 1 && slot_of(r->unsteady, l->shape)->is_left_out)
                         r->passed_over++;
                 else
                         r->end += k == 1;
@@ -348,6 +348,7 @@ static int realign(struct reader r[2], size_t ret[2])
         return 0;
 }
 
+/* The lines skipped until both are alike again have unsteady shapes. */
 static int learn_shapes(struct unsteady *u, struct reader r[2])
 {
         size_t skip[2];
@@ -355,7 +356,7 @@ static int learn_shapes(struct unsteady *u, struct reader r[2])
 
         for (int side = 0; k == 0 && side < 2; side++)
                 for (; skip[side] > 0; skip[side]--)
-                        add(u, r[side].ring[r[side].first++ % RING].shape, 0, true);
+                        add_unsteady(u, r[side].ring[r[side].first++ % RING].shape, 0, true);
         return k;
 }
 
@@ -375,7 +376,7 @@ static int learn(struct unsteady *u, struct reader r[2])
                 }
                 places = places_of(l[0], l[1]);
                 if (places != 0 || l[0]->rest != l[1]->rest)
-                        add(u, l[0]->shape, places, l[0]->rest != l[1]->rest);
+                        add_unsteady(u, l[0]->shape, places, l[0]->rest != l[1]->rest);
                 r[0].first++;
                 r[1].first++;
         }
@@ -455,7 +456,7 @@ static int compare(struct reader r[2], struct divergence *ret)
                         r[1].first += skip[1];
                         continue;
                 }
-                if ((places_of(l[0], l[1]) & ~find(r->unsteady, l[0]->shape)->places) != 0 || l[0]->rest != l[1]->rest) {
+                if ((places_of(l[0], l[1]) & ~slot_of(r->unsteady, l[0]->shape)->places) != 0 || l[0]->rest != l[1]->rest) {
                         ret->values_differ++;
                         if (!ret->value.is_found)
                                 k = note_parting(r, &ret->value);

@@ -47,7 +47,7 @@ static bool is_in(struct slice word, const char *const *list, size_t n)
 /* The name before the first parenthesis of a line that may begin a function; empty: it does not. */
 static struct slice header_name(struct slice line)
 {
-        static const char *const others[] = {"if", "for", "while", "switch", "return", "catch", "sizeof", "defined", "assert"};
+        static const char *const statements[] = {"if", "for", "while", "switch", "return", "catch", "sizeof", "defined", "assert"};
         static const char *const specifiers[] = {"__attribute__", "__declspec", "alignas"};
         struct slice text = trimmed(line), name = {0}, none = {0};
         const char *p = text.data, *parenthesis, *end;
@@ -64,7 +64,7 @@ static struct slice header_name(struct slice line)
                         p--;
                 name = SLICE(p, (size_t)(end - p));
                 if (!is_in(name, specifiers, ARRAY_SIZE(specifiers)))
-                        return is_in(name, others, ARRAY_SIZE(others)) ? none : name;
+                        return is_in(name, statements, ARRAY_SIZE(statements)) ? none : name;
         }
 }
 
@@ -100,7 +100,8 @@ struct walked {
         struct slice name;
 };
 
-/* The name of the function of a line, which begins at `first`; empty: none. `known` is of the same text. */
+/* The name of the function of a line, which begins at `first`; empty: none. `known` is of the same text. The walk goes up; only a line that is indented
+ * less than all below it (`least`) may begin the function. */
 static struct slice name_at(struct slice text, const char *first, struct walked known[INDENTATIONS])
 {
         const char *const begin = text.data, *const end = begin + text.size, *p = first, *newline;
@@ -169,7 +170,7 @@ struct changing {
         } sides[2];
 };
 
-static struct changed_function *put(struct changed_functions *to, const char *file, struct slice name)
+static struct changed_function *find_or_add(struct changed_functions *to, const char *file, struct slice name)
 {
         for (size_t i = to->n; i-- > 0;) /* most lines are of the last one */
                 if (text_is(name, to->list[i].name) && strcmp(to->list[i].file, file) == 0)
@@ -194,7 +195,7 @@ static int add_hunk(void *user, const struct commit_hunk *h)
 
                         s->line = go_down(h->text[i], s->line, h->line[i] + k - s->number);
                         s->number = h->line[i] + k;
-                        f = put(c->to, file, name_at(h->text[i], s->line, s->known));
+                        f = find_or_add(c->to, file, name_at(h->text[i], s->line, s->known));
                         f->removed += i == 0;
                         f->added += i == 1;
                 }

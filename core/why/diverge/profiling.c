@@ -173,6 +173,7 @@ static int name_addresses(const struct diverging *d, struct profile *p, struct p
         char *const *files = p->files[list->side];
         const char *inside = files[list->file], *path = inside, *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
         const size_t folder = strrchr(files[0], '/') ? (size_t)(strrchr(files[0], '/') - files[0]) : 0;
+        /* files[0] is the sampler; what is not in its folder, /solver, is a library */
         const char *library = strncmp(inside, files[0], folder) != 0 || inside[folder] != '/' || strchr(inside + folder + 1, '/') ? name : NULL;
         cleanup_buffer struct buffer addresses = {0};
         cleanup_blob struct blob text = {0};
@@ -207,6 +208,8 @@ static int name_addresses(const struct diverging *d, struct profile *p, struct p
                         profile_add_code(p, &list[i], name, "");
         return 0;
 }
+
+/* -- both versions ------------------------------------------------------------------------------------------------- */
 
 int diverge_profile(struct diverging *d, struct diverge_result *ret)
 {

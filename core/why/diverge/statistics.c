@@ -66,7 +66,8 @@ static bool parse_line(char *p, struct statistic *ret)
         return isfinite(ret->value);
 }
 
-static void put(struct statistics *to, const struct statistic *s)
+/* Takes over the name. The last number of a name counts; beyond LIST_MOST names, no further ones. */
+static void add_statistic(struct statistics *to, const struct statistic *s)
 {
         const size_t from = lower_bound(s, to->list, to->n, sizeof(*s), compare_strings);
 
@@ -96,7 +97,7 @@ void statistics_read(struct slice text, struct statistics *to)
                 snprintf(line, sizeof(line), "%.*s", (int)MIN(bytes.size, sizeof(line) - 1), (const char *)bytes.data);
                 line[strcspn(line, "\r")] = '\0';
                 if (bytes.size < sizeof(line) && parse_line(line, &s))
-                        put(to, &s);
+                        add_statistic(to, &s);
                 else
                         free(s.name);
         }

@@ -33,10 +33,10 @@ struct statistic_change {
         double value[2];
         double ratio; /* of the second to the first, one added to both; greater than zero */
 };
-/* The statistics that differ, the greatest ratio in either direction first; free(). `again`: repetitions of the two runs, or NULL. A statistic is left out
- * unless it differs more between the two than between the repetitions of either, or if both numbers are below STATISTIC_SMALL. */
 #define STATISTIC_SMALL 16
+/* The statistics that differ, the greatest ratio in either direction first; free(). `again`: repetitions of the two runs, or NULL. Left out are those that
+ * differ less than twice as much, in logarithms, as between a run and its repetition, and those with both numbers below STATISTIC_SMALL. */
+struct statistic_change *statistics_compare(const struct statistics run[2], const struct statistics again[2], size_t *ret_n);
 /* How likely a statistic belongs to a source file, by its name: "restarts_levels" to restart.c, "clauses_reduced" to reduce.c rather than clause.c, as
  * fewer of `all` have that word. 0: not at all. */
 double statistic_is_of(const char *name, const char *path, const struct statistics *all);
-struct statistic_change *statistics_compare(const struct statistics run[2], const struct statistics again[2], size_t *ret_n);

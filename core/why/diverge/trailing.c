@@ -276,7 +276,7 @@ static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS
                 ret->total[i] = trails[i == 0 ? FIRST_A : FIRST_B].steps;
         ret->is_cut = !trails[FIRST_A].is_whole || !trails[FIRST_B].is_whole;
         ret->has_threads = trails[FIRST_A].has_threads || trails[FIRST_B].has_threads;
-        trail_compare(trails, &own);
+        trail_compare(trails, &own); /* FIRST_A and AGAIN_A */
         ret->is_unsteady = own.is_last;
         if (own.is_last)
                 return find_place(t, itself, &own, ret);

@@ -283,6 +283,7 @@ struct entry {
         bool is_open;
 };
 
+/* Ends the entry, if one is open, and adds its option unless that has no other value or was named before. */
 static void close_entry(struct entry *e, struct option_list *ret)
 {
         struct option o = {.type = OPTION_BOOL, .low = NAN, .high = NAN, .values = allocate(1, sizeof(char *))};

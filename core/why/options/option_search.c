@@ -10,8 +10,9 @@ struct flips {
 };
 
 struct known {
-        uint64_t set;
-        bool is_there, is_refused; /* tested; not confirmed */
+        uint64_t set; /* its hash */
+        bool is_tested;
+        bool is_refused; /* not confirmed, which counts more than any test */
         enum option_outcome outcome;
 };
 
@@ -38,9 +39,10 @@ static void flips_done(struct flips *f)
 
 /* -- one test ----------------------------------------------------------------------------------------------------- */
 
-static struct known *know(struct search *s, const struct option_flip *list, size_t n)
+/* What is known of a set, whatever its order. Valid until the next call. */
+static struct known *find_known(struct search *s, const struct option_flip *list, size_t n)
 {
-        uint64_t set = n; /* independent of the order */
+        uint64_t set = n;
 
         for (size_t i = 0; i < n; i++)
                 set += hash_quick(&list[i], sizeof(list[i]));
@@ -52,25 +54,25 @@ static struct known *know(struct search *s, const struct option_flip *list, size
 
 static int ask(struct search *s, const struct option_flip *list, size_t n, enum option_care care, enum option_outcome *ret)
 {
-        struct known *known = know(s, list, n);
+        struct known *known = find_known(s, list, n);
         int r = 0;
 
-        if (n > 0 && !known->is_there) {
+        if (n > 0 && !known->is_tested) {
                 r = s->options->test(s->options->user, list, n, care, &known->outcome);
-                known->is_there = r == 0;
+                known->is_tested = r == 0;
                 s->ret->tests += r == 0;
         }
         *ret = known->outcome;
         return r;
 }
 
-/* Only what confirmation says is surer. */
+/* Tests again, with more care, unless the set was refused. */
 static int ask_carefully(struct search *s, const struct option_flip *list, size_t n, enum option_outcome *ret)
 {
         int r = 0;
 
         *ret = OPTIONS_SLOW;
-        if (!know(s, list, n)->is_refused) {
+        if (!find_known(s, list, n)->is_refused) {
                 r = s->options->test(s->options->user, list, n, OPTIONS_CAREFUL, ret);
                 s->ret->tests += r == 0;
         }
@@ -106,8 +108,9 @@ static void swap(struct option_flip *a, struct option_flip *b)
 
 /* -- a set that restores ------------------------------------------------------------------------------------------- */
 
-/* list[0..n) restores. Finds its smallest part that does, confirms it, and makes it the result. Invariant: set[0..n) restores. */
-static int take(struct search *s, const struct option_flip *list, size_t n)
+/* list[0..n) restores. Finds its smallest part that does, confirms it, and makes it the result. set[0..n) always restores; set[0..needed) has no flip that
+ * can go. */
+static int minimize(struct search *s, const struct option_flip *list, size_t n)
 {
         struct option_flip *set = allocate(n, sizeof(*set));
         enum option_outcome outcome;
@@ -135,10 +138,10 @@ static int take(struct search *s, const struct option_flip *list, size_t n)
         if (r == 0 || r == -EXFULL)
                 r = s->options->confirm(s->options->user, set, n, &outcome);
         if (r < 0 || outcome != OPTIONS_RESTORED) {
-                struct known *known = know(s, set, n);
+                struct known *known = find_known(s, set, n);
 
                 known->outcome = OPTIONS_SLOW;
-                known->is_there = known->is_refused = true;
+                known->is_tested = known->is_refused = true;
                 free(set);
                 return r;
         }
@@ -153,7 +156,7 @@ static int try_set(struct search *s, const struct option_flip *list, size_t n, e
 {
         int r = ask(s, list, n, care, ret);
 
-        return r == 0 && *ret == OPTIONS_RESTORED ? take(s, list, n) : r;
+        return r == 0 && *ret == OPTIONS_RESTORED ? minimize(s, list, n) : r;
 }
 
 static void drop(struct search *s, struct option_flip f)
@@ -166,8 +169,8 @@ static void drop(struct search *s, struct option_flip f)
 
 /* -- a round ------------------------------------------------------------------------------------------------------ */
 
-/* A flip of each candidate of this round and earlier ones: candidates of this round at value `level`, if they have that many; all others at the first
- * value that is not dropped. The *ret_own flips of this round and level come first; `all`: including dropped ones. */
+/* A flip of each candidate of this round and earlier ones. First come the *ret_own candidates of this round that have a value number `level`, with that;
+ * then all others, with their first value that is not dropped. `all`: own values that were dropped, too. */
 static void list_flips(struct search *s, unsigned round, size_t level, bool all, struct flips *ret, size_t *ret_own)
 {
         const struct option_search_options *o = s->options;

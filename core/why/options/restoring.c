@@ -28,7 +28,7 @@ enum round {
 struct candidate {
         const struct option *option, *reference; /* reference: the other version's, or NULL */
         char **values;                           /* owned */
-        const char **why;                        /* owned; of the values that broke a set */
+        const char **why;                        /* owned; for each value: why it broke a set; NULL: it did not */
 };
 struct restoring {
         const struct restoring_question *question;
@@ -44,7 +44,7 @@ struct restoring {
         struct judge_pair *pairs; /* [question's seeds]; of the two versions */
         size_t n_pairs;
         enum verdict expected;
-        unsigned *shown; /* seeds that show the regression */
+        unsigned *shown; /* [answer->shown]; seeds that show the regression, the plainest first */
         double *cut;     /* [question's seeds]; a run of at most so many seconds is fast */
         double evidence[2]; /* log-likelihood ratio for a restoring set, of a run that is not fast and of one that is */
 };
@@ -191,6 +191,7 @@ static bool is_solved(const struct restoring *s, const struct judge_run *run)
         return run->verdict == s->expected;
 }
 
+/* Seconds; a run that does not solve it counts its limit. */
 static double amount(const struct restoring *s, const struct judge_run *run)
 {
         return is_solved(s, run) ? run->seconds : run->limit;
@@ -251,7 +252,7 @@ static int find_cut(struct restoring *s)
 
                 if (!is_solved(s, &s->pairs[i].run[0]) || after < ratio * before || after - before < JUDGE_SECONDS)
                         continue;
-                for (k = a->shown++; k > 0 && slowdown(s, s->shown[k - 1]) < after / before; k--) /* the plainest first */
+                for (k = a->shown++; k > 0 && slowdown(s, s->shown[k - 1]) < after / before; k--)
                         s->shown[k] = s->shown[k - 1];
                 s->shown[k] = i;
                 s->cut[i] = sqrt(before * after);
@@ -275,6 +276,7 @@ static int find_cut(struct restoring *s)
         return 0;
 }
 
+/* Runs pairs until a regression shows, or for all seeds. */
 static int run_pairs(struct restoring *s)
 {
         const size_t n = s->question->seeds;
@@ -301,7 +303,7 @@ static int run_pairs(struct restoring *s)
 
 /* -- the search --------------------------------------------------------------------------------------------------- */
 
-/* In the notation of the option's version; NULL: it has no option of this name. */
+/* Adds the flip in the notation of `o`, the option of either version; nothing if that has none of this name (NULL). */
 static void add_argument(const struct restoring *s, const struct option_flip *flip, const struct option *o, struct buffer *to)
 {
         if (!o)
@@ -336,8 +338,8 @@ static const char *why_broken(const struct restoring *s, const struct judge_run 
         return run->verdict == VERDICT_ERROR ? "refused" : verdict_is_decided(run->verdict) ? "another answer" : verdict_name(run->verdict);
 }
 
-/* Checks whether even the reference is slow with these flips, under two seeds, as one may be chance. */
-static int look_for_spoilers(struct restoring *s, const struct option_flip *flips, size_t n, enum option_outcome *ret)
+/* OPTIONS_BROKEN if even the reference is slow with these flips, under two seeds, as one may be chance. */
+static int check_spoiled(struct restoring *s, const struct option_flip *flips, size_t n, enum option_outcome *ret)
 {
         cleanup_buffer struct buffer arguments = {0};
         const struct option_flip *last = &flips[n - 1];
@@ -360,6 +362,7 @@ static int look_for_spoilers(struct restoring *s, const struct option_flip *flip
         return 0;
 }
 
+/* option_search_options.test: Wald's test over the seeds that show the regression. */
 static int test(void *user, const struct option_flip *flips, size_t n, enum option_care care, enum option_outcome *ret)
 {
         struct restoring *s = user;
@@ -384,7 +387,7 @@ static int test(void *user, const struct option_flip *flips, size_t n, enum opti
                 odds += s->evidence[is_fast(s, &run, s->shown[i])];
         }
         *ret = odds > 0 ? OPTIONS_RESTORED : OPTIONS_SLOW;
-        return *ret == OPTIONS_SLOW && care == OPTIONS_SWEEP ? look_for_spoilers(s, flips, n, ret) : 0;
+        return *ret == OPTIONS_SLOW && care == OPTIONS_SWEEP ? check_spoiled(s, flips, n, ret) : 0;
 }
 
 /* Runs a set under all seeds, with the whole limit. */
@@ -407,6 +410,7 @@ static int confirm(void *user, const struct option_flip *flips, size_t n, enum o
         note_side(s, RESTORING_FLIPPED, pairs, 0, seeds);
         a->effect = judge_sides(s->pairs, 1, pairs, 0, s->n_pairs);
         a->rest = judge_sides(s->pairs, 0, pairs, 0, s->n_pairs);
+        /* three quarters of the runs that matter are fast; and if there is a regression, undoing it is shown, too */
         *ret = fast * 4 >= a->shown * 3 && (!judge_is_regression(a->change) || judge_is_improvement(a->effect)) ? OPTIONS_RESTORED : OPTIONS_SLOW;
         return 0;
 }
