@@ -104,7 +104,7 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
         end = x.verdicts.n == n ? arrival(&x, n - 1) : x.run.wall_ns;
         *ret = (struct judge_run){.is_known = true,
                                   .verdict = x.verdicts.n == n ? x.verdicts.list[n - 1] : is_answer(x.verdict) ? VERDICT_ERROR : x.verdict,
-                                  .limit = (double)(m->limits.wall_ns - MIN(before, m->limits.wall_ns)) / 1e9,
+                                  .limit = fmax((double)(m->limits.wall_ns - MIN(before, m->limits.wall_ns)) / 1e9, 1e-9), /* 0: none */
                                   .effort = NAN,
                                   .seconds = (double)(end - MIN(before, end)) / 1e9};
         return 0;
@@ -127,6 +127,7 @@ static enum verdict median_answer(const struct measuring *m, size_t n, int side,
 static enum judge_change judge_times(const struct measuring *m, size_t n, struct query_time ret[2], size_t *ret_wanted)
 {
         cleanup_free struct judge_pair *pairs = allocate(n, sizeof(*pairs));
+        cleanup_free double *seconds = allocate(n, sizeof(*seconds));
         const struct judge_case one = {.pairs = pairs, .n_pairs = n};
         cleanup_judgement struct judgement j = {0};
 
@@ -134,9 +135,15 @@ static enum judge_change judge_times(const struct measuring *m, size_t n, struct
         for (size_t i = 0; i < 2 * n; i++)
                 pairs[i / 2].run[i % 2].verdict = is_answer(pairs[i / 2].run[i % 2].verdict) ? VERDICT_SAT : VERDICT_TIMEOUT;
         judge(&one, 1, &(struct judge_options){.measure = JUDGE_TIME, .most_pairs = m->options->most_pairs}, &j);
-        for (int side = 0; side < 2; side++) {
-                const double median = j.cases[0].by[JUDGE_TIME].median[side];
+        for (int side = 0; side < 2; side++) { /* the judge's medians count the lesser limit of a pair, which a run alone does not have */
+                double median;
 
+                for (size_t i = 0; i < n; i++) {
+                        const struct judge_run *x = &m->pairs[i].run[side];
+
+                        seconds[i] = is_answer(x->verdict) ? x->seconds : x->limit;
+                }
+                median = stat_median(seconds, n);
                 ret[side] = (struct query_time){n, median, median_answer(m, n, side, median)};
         }
         *ret_wanted = j.cases[0].wanted;
