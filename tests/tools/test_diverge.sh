@@ -241,6 +241,26 @@ assert [n[\"kind\"] for n in c[\"place\"][\"next\"]] == [\"return\", \"compariso
 	test_that "a build that fails with it, too, and a program without sources" '
 		run 0 diverge calls two.cnf base refuses && has err "refuses cannot be built with -finstrument-functions: command 1" &&
 		run 0 diverge programs 1 "$one" "$two" && has err "is a program without sources"'
+	printf 'int main(void)\n{\n\treturn 0;\n}\n' >secret.c && gcc -g -o secret secret.c
+	make_repository liar
+	liar_commit() { # liar_commit TAG OUTCOME
+		cat >liar/liar.sh <<END
+#!/bin/sh
+at=$(nm secret | awk '$3 == "main" { print $1 }')
+case \$SOLVERFS_TRAIL in
+names) printf 'N main\n' >&9 ;;
+chunks) printf 'K a $2\nX\n' >&9 ;;
+window*) printf "M 0 $top/secret\nF 0 0 \$at main\nS 0\nT 0 $2 0 \$at\n" >&9 ;;
+esac
+echo 's UNSATISFIABLE'
+exit 20
+END
+		echo 'cp liar.sh liar && chmod +x liar' >liar/build.sh && day_commit liar 1 "$1" && git -C liar tag "$1"
+	}
+	liar_commit v1 0 && liar_commit v2 1
+	toy_recipe liar 'format = cnf' && run 0 solver add -q liar liar --recipe liar.recipe
+	test_that "a run that names another file of this machine as its code does not have it read" '
+		run 0 diverge liar two.cnf v1 v2 && has out "they part after 0 in main" && ! has out "^file"'
 	# The trail is read from the third tick on that finds its pipe full.
 	cat >ticks.c <<'END'
 #include <poll.h>

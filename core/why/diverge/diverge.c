@@ -17,7 +17,8 @@ void diverge_say(const struct diverging *d, const char *doing, int side)
 
 /* -- spools -------------------------------------------------------------------------------------------------------- */
 
-int diverge_file(const char *folder)
+/* An unnamed file for reading and writing. */
+static int unnamed_file(const char *folder)
 {
         cleanup_free char *path = format_string("%s/diverge.XXXXXX", folder);
         int fd = mkostemp(path, O_CLOEXEC);
@@ -31,7 +32,7 @@ int diverge_file(const char *folder)
 static int spool_open(struct spool *s, const char *folder)
 {
         s->left = DIVERGE_TRACE;
-        s->fd = diverge_file(folder);
+        s->fd = unnamed_file(folder);
         if (s->fd < 0)
                 return s->fd;
         s->file = gzdopen(dup(s->fd), "wb1");

@@ -29,7 +29,6 @@ struct diverging {
 };
 
 void diverge_say(const struct diverging *d, const char *doing, int side);
-int diverge_file(const char *folder); /* an unnamed file for reading and writing */
 /* A side's recipe, for the case's format; `arguments`: further ones, or NULL. */
 struct recipe *diverge_recipe(const struct diverging *d, int side, const char *arguments);
 struct recipe_limits diverge_limits(const struct diverging *d, int side);
@@ -41,7 +40,14 @@ int diverge_profile(struct diverging *d, struct diverge_result *ret);
 /* Runs both up to where their calls part and fills in ret->calls or, if that is not possible, ret->no_calls. */
 int diverge_calls(struct diverging *d, struct diverge_result *ret);
 
-/* The output of addr2line -a -f -i -C, whose input has a line for each address. The command's status (127: there is none), or -errno. */
-int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret);
+/* A file with code. */
+struct code {
+        char path[PATH_SIZE];
+        bool is_program; /* of the version; else a library of the system */
+};
+/* Finds the file that a run has as `inside`. False: it is neither of the two, and must not be opened, as the run only says that it has it. */
+bool code_find(const struct held *programs, const char *inside, struct code *ret);
+/* The output of addr2line -a -f -i -C in the sandbox, whose input has a line for each address. Its status (127: there is none), or -errno. */
+int ask_addr2line(const struct diverging *d, const struct code *code, struct slice addresses, struct blob *ret);
 /* The function and the file with the line of the first address, printable; owned; NULL if not known. */
 void addr2line_first(const struct blob *text, char **ret_name, char **ret_file);

@@ -4,17 +4,17 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include "cache/base/helper.h"
-#include "cache/base/spawn.h"
+#include "core/run/leftovers.h"
 
 #define SAMPLER     "solverfs-sample"
 #define GRACE_NS    (30 * NSEC_PER_SEC) /* for the sampler to end a program at its limit */
 #define HEAD        (64 << 10) /* of a program: its headers are in it */
 #define OUTPUT_MOST (UINT64_C(64) << 20)
-#define TEXT_MOST   ((size_t)256 << 20)
+#define TEXT_MOST   (UINT64_C(256) << 20)
+#define NAMING_NS     (600 * NSEC_PER_SEC) /* limits of addr2line */
+#define NAMING_MEMORY (UINT64_C(8) << 30)
 
 /* -- samples ------------------------------------------------------------------------------------------------------- */
 
@@ -138,61 +138,77 @@ void addr2line_first(const struct blob *text, char **ret_name, char **ret_file)
                 }
 }
 
-int ask_addr2line(const struct diverging *d, const char *path, struct slice addresses, struct blob *ret)
+bool code_find(const struct held *programs, const char *inside, struct code *ret)
 {
-        cleanup_close int in = diverge_file(d->scratch), out = diverge_file(d->scratch), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        char variable[] = "PATH=/usr/local/bin:/usr/bin:/bin";
-        cleanup_buffer struct buffer command = {0};
-        int status = 0, r = in < 0 ? in : out < 0 ? out : write_all(in, addresses.data, addresses.size);
-        pid_t pid;
+        const char *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
 
-        buffer_adds(&command, "exec addr2line -a -f -i -C -e ");
-        buffer_add_shell_word(&command, path);
-        if (r == 0 && lseek(in, 0, SEEK_SET) < 0)
-                r = -errno;
-        if (r == 0)
-                r = spawn_shell(command.data, (int[]){in, out, null}, (char *[]){variable, NULL}, &pid);
-        if (r < 0)
-                return errorf(r, "cannot ask addr2line: %s", strerror(-r));
-        while (waitpid(pid, &status, WNOHANG) == 0) {
-                if (fd_is_readable(d->options->cancel_fd))
-                        kill(-pid, SIGKILL);
-                nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
-        }
-        if (fd_is_readable(d->options->cancel_fd))
-                return -ECANCELED;
-        if (lseek(out, 0, SEEK_SET) < 0 || read_fd(out, TEXT_MOST, ret) < 0)
-                return errorf(-EIO, "cannot read what addr2line printed");
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+        *ret = (struct code){0};
+        for (size_t i = 0; i < programs->n; i++)
+                if (strcmp(programs->list[i].name, name) == 0) {
+                        snprintf(ret->path, sizeof(ret->path), "%s", programs->list[i].path);
+                        ret->is_program = true;
+                        return true;
+                }
+        return (path_is_in(inside, "/usr") || path_is_in(inside, "/lib") || path_is_in(inside, "/lib64")) && realpath(inside, ret->path) &&
+               (path_is_in(ret->path, "/usr") || path_is_in(ret->path, "/lib") || path_is_in(ret->path, "/lib64"));
 }
 
-/* Names n addresses in one file of one side. A file that cannot be read, or has no symbols, counts as one function, named after the file. */
+int ask_addr2line(const struct diverging *d, const struct code *code, struct slice addresses, struct blob *ret)
+{
+        static const char command[] = "exec addr2line -a -f -i -C -e \"$1\"", program[] = "/program";
+        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)command, (char *)"sh", (char *)(code->is_program ? program : code->path), NULL};
+        char folder[PATH_SIZE];
+        struct execute_request q = {.argv = argv,
+                                    .binds = &(struct bind){.source = code->path, .target = program},
+                                    .n_binds = code->is_program,
+                                    .scratch = folder,
+                                    .sandbox = workspace_settings(d->options->workspace)->sandbox,
+                                    .wall_ns = NAMING_NS,
+                                    .memory = NAMING_MEMORY,
+                                    .out = {.keep = TEXT_MOST, .most = TEXT_MOST},
+                                    .cancel_fd = d->options->cancel_fd,
+                                    .input = "/scratch/addresses"};
+        cleanup(execute_result_done) struct execute_result result = {0};
+        int r = scratch_make(d->scratch, folder);
+
+        if (r == 0) {
+                cleanup_free char *list = format_string("%s/addresses", folder);
+
+                r = write_file_atomic(list, addresses.data, addresses.size, 0644) ?: execute(&q, &result);
+                remove_tree(folder);
+        }
+        if (r < 0)
+                return r;
+        *ret = result.out;
+        result.out = (struct blob){0};
+        return result.end == END_EXIT ? result.code : 1;
+}
+
+/* Names n addresses in one file of one side. A library that cannot be read, or has no symbols, counts as one function, named after the file. */
 static int name_addresses(const struct diverging *d, struct profile *p, struct profile_address *list, size_t n, char **ret_why)
 {
         const struct held *programs = &d->programs[list->side];
         char *const *files = p->files[list->side];
-        const char *inside = files[list->file], *path = inside, *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
+        const char *inside = files[list->file], *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
         const size_t folder = strrchr(files[0], '/') ? (size_t)(strrchr(files[0], '/') - files[0]) : 0;
         /* files[0] is the sampler; what is not in its folder, /solver, is a library */
         const char *library = strncmp(inside, files[0], folder) != 0 || inside[folder] != '/' || strchr(inside + folder + 1, '/') ? name : NULL;
         cleanup_buffer struct buffer addresses = {0};
         cleanup_blob struct blob text = {0};
         cleanup_free char *head = allocate(1, HEAD);
+        struct code code;
         ssize_t size = -1;
         int r;
 
-        for (size_t i = 0; i < programs->n; i++)
-                if (strcmp(programs->list[i].name, name) == 0)
-                        path = programs->list[i].path;
-        if (*inside == '/') {
-                cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (code_find(programs, inside, &code)) {
+                cleanup_close int fd = open(code.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
                 size = fd >= 0 ? read(fd, head, HEAD) : -1;
         }
         if (size > 0) {
                 for (size_t i = 0; i < n; i++)
                         buffer_addf(&addresses, "0x%" PRIx64 "\n", address_of(SLICE(head, (size_t)size), list[i].offset));
-                r = ask_addr2line(d, path, SLICE(addresses.data, addresses.size), &text);
+                r = ask_addr2line(d, &code, SLICE(addresses.data, addresses.size), &text);
                 if (r < 0)
                         return r;
                 if (r == 127 && !*ret_why)

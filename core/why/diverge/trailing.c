@@ -174,16 +174,14 @@ static int read_trail(const struct trailing *t, int side, const char *doing, str
 /* "src/a.c:12" and the function there; "" if not known. */
 static int locate(const struct trailing *t, int side, const struct trail_window *w, unsigned file, uint64_t address, struct diverge_point *ret)
 {
-        const struct held *programs = &t->programs[side];
-        const char *path = file < w->n_files ? w->files[file] : "", *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+        struct code code;
         cleanup_blob struct blob text = {0};
         cleanup_free char *at = format_string("0x%" PRIx64 "\n", address);
         int r;
 
-        for (size_t i = 0; i < programs->n; i++)
-                if (strcmp(programs->list[i].name, name) == 0)
-                        path = programs->list[i].path;
-        r = ask_addr2line(t->d, path, slice_string(at), &text);
+        if (file >= w->n_files || !code_find(&t->programs[side], w->files[file], &code))
+                return 0;
+        r = ask_addr2line(t->d, &code, slice_string(at), &text);
         if (r == 0)
                 addr2line_first(&text, &ret->name, &ret->file);
         return MIN(r, 0);
