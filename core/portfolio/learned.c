@@ -6,7 +6,8 @@
 
 #define LEARNED_MOST 16 /* limit on kept learners: one for each core, of a portfolio or two */
 
-struct pool {
+/* Those that no case has now. */
+struct learners {
         pthread_mutex_t lock;
         struct learned *latest; /* under lock; the others are linked by `older` */
 };
@@ -18,38 +19,38 @@ static void learned_free(struct learned *l)
         free(l);
 }
 
-static void pool_free(void *kept)
+static void learners_free(void *kept)
 {
-        struct pool *pool = kept;
+        struct learners *learners = kept;
         struct learned *older;
 
-        for (struct learned *l = pool->latest; l; l = older) {
+        for (struct learned *l = learners->latest; l; l = older) {
                 older = l->older;
                 learned_free(l);
         }
-        pthread_mutex_destroy(&pool->lock);
-        free(pool);
+        pthread_mutex_destroy(&learners->lock);
+        free(learners);
 }
 
-static void *pool_new(void)
+static void *learners_new(void)
 {
-        struct pool *pool = allocate(1, sizeof(*pool));
+        struct learners *learners = allocate(1, sizeof(*learners));
 
-        pthread_mutex_init(&pool->lock, NULL);
-        return pool;
+        pthread_mutex_init(&learners->lock, NULL);
+        return learners;
 }
 
-static struct pool *pool_of(struct workspace *w)
+static struct learners *learners_of(struct workspace *w)
 {
-        return workspace_learned(w, pool_new, pool_free);
+        return workspace_learned(w, learners_new, learners_free);
 }
 
-static struct learned *take_latest(struct pool *pool, const struct digest *epoch, size_t features)
+static struct learned *take_latest(struct learners *learners, const struct digest *epoch, size_t features)
 {
         struct learned **at, *found;
-        cleanup_unlock pthread_mutex_t *held = hold(&pool->lock);
+        cleanup_unlock pthread_mutex_t *held = hold(&learners->lock);
 
-        for (at = &pool->latest; *at; at = &(*at)->older)
+        for (at = &learners->latest; *at; at = &(*at)->older)
                 if (digest_equal(&(*at)->epoch, epoch) && (*at)->features == features)
                         break;
         found = *at;
@@ -82,6 +83,7 @@ static int make(const struct portfolio *p, size_t features, struct learned **ret
         return r;
 }
 
+/* Tells it the trials that it does not know. */
 static int tell_all(struct workspace *w, const struct portfolio *p, struct learned *l)
 {
         cleanup_trial_list struct trial_list trials = {0};
@@ -104,10 +106,13 @@ static int tell_all(struct workspace *w, const struct portfolio *p, struct learn
 
 int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret)
 {
-        uint64_t taken_back = trials_taken_back(w, p); /* read before the trials, so that a trial taken back meanwhile is told at most once more */
-        struct learned *l = take_latest(pool_of(w), &p->epoch, features);
-        int r = 0;
+        uint64_t taken_back;
+        struct learned *l;
+        int r = trials_taken_back(w, p, &taken_back); /* before the trials, so that a trial taken back meanwhile is told at most once more */
 
+        if (r < 0)
+                return r;
+        l = take_latest(learners_of(w), &p->epoch, features);
         if (l && l->taken_back != taken_back) { /* it was told an answer that is taken back */
                 learned_free(l);
                 l = NULL;
@@ -126,17 +131,17 @@ int learned_take(struct workspace *w, const struct portfolio *p, size_t features
 
 void learned_give(struct workspace *w, struct learned *l)
 {
-        struct pool *pool = pool_of(w);
+        struct learners *learners = learners_of(w);
         struct learned **at, *last;
         size_t n = 0;
 
-        pthread_mutex_lock(&pool->lock);
-        l->older = pool->latest;
-        pool->latest = l;
-        for (at = &pool->latest; *at && n < LEARNED_MOST; at = &(*at)->older)
+        pthread_mutex_lock(&learners->lock);
+        l->older = learners->latest;
+        learners->latest = l;
+        for (at = &learners->latest; *at && n < LEARNED_MOST; at = &(*at)->older)
                 n++;
         last = *at;
         *at = NULL;
-        pthread_mutex_unlock(&pool->lock);
+        pthread_mutex_unlock(&learners->lock);
         learned_free(last); /* at most one too many, as each call adds one */
 }

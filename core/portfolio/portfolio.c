@@ -21,6 +21,7 @@ static const char *command_of(const char *text)
         return colon && colon > text && colon[1] == ' ' && (!blank || blank > colon) ? colon + 2 : NULL;
 }
 
+/* The path of a command's first word, as a shell finds it. -errno without a sentence. */
 static int find_program(const char *word, char ret[PATH_SIZE])
 {
         const char *path = getenv("PATH");
@@ -57,6 +58,7 @@ static void identify_command(struct arm *a)
         hasher_finish(h, &a->identity);
 }
 
+/* A recipe that runs the command's program with these arguments. */
 static int command_recipe(const char *label, const char *name, char *const *arguments, struct recipe **ret)
 {
         cleanup_buffer struct buffer text = {0}, run = {0};
@@ -82,6 +84,7 @@ static int command_recipe(const char *label, const char *name, char *const *argu
         return r;
 }
 
+/* Reads "NAME: COMMAND". */
 static int open_command(const char *label, struct arm *a, const char *command)
 {
         char **words = NULL;
@@ -112,6 +115,7 @@ static int parse_seed(const char *text, uint64_t *ret)
         return !isdigit((unsigned char)*text) || *end || errno != 0 ? -EINVAL : 0;
 }
 
+/* Reads "SOLVER@REVISION seed=N". */
 static int open_solver(struct workspace *w, struct arm *a)
 {
         cleanup_free char *copy = copy_string(a->text);
@@ -190,12 +194,16 @@ static bool is_section_of(const struct gitconfig_section *s, const char *name)
         return is_portfolio(s->name) && s->subsection && strcmp(s->subsection, name) == 0;
 }
 
-static int read_sections(struct workspace *w, char path[PATH_SIZE], struct gitconfig *ret)
+/* Reads the portfolios of the config, as if it ended with `more`. */
+static int read_sections(struct workspace *w, const char *more, char path[PATH_SIZE], struct gitconfig *ret)
 {
-        cleanup_config_text struct config_text text = {0};
+        cleanup_config_text struct config_text config = {0};
+        cleanup_buffer struct buffer text = {0};
+        int r = path_join(path, workspace_dir(w), "config") ?: config_text_read(workspace_store(w), path, &config);
 
-        return path_join(path, workspace_dir(w), "config") ?: config_text_read(workspace_store(w), path, &text)
-            ?: gitconfig_parse(path, SLICE(text.text.data, text.text.size), is_portfolio, ret);
+        buffer_add(&text, config.text.data, config.text.size);
+        buffer_adds(&text, more);
+        return r ?: gitconfig_parse(path, SLICE(text.data, text.size), is_portfolio, ret);
 }
 
 static int portfolio_name_check(const char *name)
@@ -238,14 +246,19 @@ static struct slice resets_key(const char *name, struct buffer *b)
         return SLICE(b->data, b->size);
 }
 
-static void find_epoch(struct workspace *w, struct portfolio *p)
+static int find_epoch(struct workspace *w, struct portfolio *p)
 {
-        cleanup_buffer struct buffer resets = {0};
-        struct hasher *h = hasher_new();
+        cleanup_buffer struct buffer key = {0};
+        struct hasher *h;
+        uint64_t resets;
+        int r = portfolio_counter(w, resets_key(p->name, &key), &resets);
 
+        if (r < 0)
+                return r;
+        h = hasher_new();
         hasher_string(h, "portfolio");
         hasher_string(h, p->name);
-        hasher_number(h, portfolio_counter(w, resets_key(p->name, &resets)));
+        hasher_number(h, resets);
         hasher_number(h, p->wall_ns);
         hasher_number(h, p->memory);
         hasher_number(h, p->seed);
@@ -259,6 +272,7 @@ static void find_epoch(struct workspace *w, struct portfolio *p)
                         hasher_string(h, p->arms[i].solver->pool->name);
         }
         hasher_finish(h, &p->epoch);
+        return 0;
 }
 
 static int read_portfolio(struct workspace *w, const char *path, const struct gitconfig *g, struct portfolio *p)
@@ -284,7 +298,8 @@ static int read_portfolio(struct workspace *w, const char *path, const struct gi
         return p->n_arms > 0 ? 0 : errorf(-EINVAL, "%s:%u: [portfolio \"%s\"] has no arm", path, line, p->name);
 }
 
-int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret)
+/* A portfolio of the config, as if that ended with `more`. */
+static int open_from(struct workspace *w, const char *name, const char *more, struct portfolio **ret)
 {
         cleanup_portfolio struct portfolio *p = allocate(1, sizeof(*p));
         cleanup_gitconfig struct gitconfig config = {0};
@@ -293,12 +308,15 @@ int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret
 
         *p = (struct portfolio){
                 .refs = 1, .name = copy_string(name), .wall_ns = 20 * NSEC_PER_SEC, .memory = UINT64_C(4) << 30, .seed = 1};
-        r = read_sections(w, path, &config) ?: read_portfolio(w, path, &config, p);
-        if (r < 0)
-                return r;
-        find_epoch(w, p);
-        *ret = steal_pointer(p);
-        return 0;
+        r = read_sections(w, more, path, &config) ?: read_portfolio(w, path, &config, p) ?: find_epoch(w, p);
+        if (r == 0)
+                *ret = steal_pointer(p);
+        return r;
+}
+
+int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret)
+{
+        return open_from(w, name, "", ret);
 }
 
 static void portfolio_free(struct portfolio *p)
@@ -321,7 +339,7 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
         cleanup_gitconfig struct gitconfig config = {0};
         char path[PATH_SIZE], **names;
         size_t n = 0;
-        int r = read_sections(w, path, &config);
+        int r = read_sections(w, "", path, &config);
 
         if (r < 0)
                 return r;
@@ -345,7 +363,7 @@ int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n)
 static int find_section(struct workspace *w, const char *name, char ret_path[PATH_SIZE], unsigned *ret_line)
 {
         cleanup_gitconfig struct gitconfig config = {0};
-        int r = read_sections(w, ret_path, &config);
+        int r = read_sections(w, "", ret_path, &config);
 
         *ret_line = 0;
         for (size_t i = 0; r == 0 && i < config.n_sections && *ret_line == 0; i++)
@@ -354,28 +372,22 @@ static int find_section(struct workspace *w, const char *name, char ret_path[PAT
         return r;
 }
 
-/* One process at a time, as adding one looks first, and takes a wrong one out again. */
+/* One process at a time, as adding one looks first. */
 static int lock_sections(struct workspace *w, int *ret_lock)
 {
         return lock_wait(workspace_dir(w), "portfolios.lock", false, ret_lock) ?: workspace_check_editable(w);
 }
 
-static int remove_section(struct workspace *w, const char *name)
+int portfolio_remove(struct workspace *w, const char *name)
 {
+        cleanup_close int lock = -1;
         char path[PATH_SIZE];
         unsigned line;
-        int r = find_section(w, name, path, &line);
+        int r = lock_sections(w, &lock) ?: find_section(w, name, path, &line);
 
         if (r == 0 && line == 0)
                 r = errorf(-ENOENT, "no portfolio '%s'; see 'solverfs portfolio list'", name);
         return r < 0 ? r : recipe_remove_config(path, "portfolio", &name, 1);
-}
-
-int portfolio_remove(struct workspace *w, const char *name)
-{
-        cleanup_close int lock = -1;
-
-        return lock_sections(w, &lock) ?: remove_section(w, name);
 }
 
 /* A relative path of a command begins with the present folder: others ask from elsewhere. */
@@ -413,20 +425,11 @@ int portfolio_add(struct workspace *w, const char *name, char *const *arms, cons
                 add_arm_line(&section, *arms);
         for (const char *const *s = settings; *s; s += 2)
                 gitconfig_line(&section, "\t", s[0], s[1]);
-        r = recipe_append_config(path, section.data);
-        if (r < 0)
-                return r;
-        r = portfolio_open(w, name, &p);
+        r = open_from(w, name, section.data, &p);
         for (size_t i = 0; r == 0 && i < p->n_arms; i++) /* a command's program may come later */
                 if (p->arms[i].problem && (p->arms[i].solver || !p->arms[i].recipe))
                         r = errorf(p->arms[i].recipe ? -EINVAL : -ENOENT, "%s", p->arms[i].problem);
-        if (r < 0) { /* the sentence names the line; the config is unchanged */
-                cleanup_free char *why = copy_string(error_message(r));
-
-                remove_section(w, name);
-                return errorf(r, "%s", why);
-        }
-        return 0;
+        return r ?: recipe_append_config(path, section.data);
 }
 
 int portfolio_reset(struct workspace *w, const char *name)

@@ -96,7 +96,7 @@ int trial_put(struct workspace *w, const struct portfolio *p, const struct case_
 /* -ENOENT if there is none, or it does not stand: its arm was wrong since, another one contradicts it, or it had no arm and now has one. */
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);
 int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* also a trial that is taken back */
-uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p); /* how many were taken back and replaced */
+int trials_taken_back(struct workspace *w, const struct portfolio *p, uint64_t *ret); /* how many were taken back and replaced */
 struct trial_list {
         struct trial **list; /* by number */
         size_t n;

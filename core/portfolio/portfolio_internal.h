@@ -23,7 +23,7 @@ static inline enum ending ending_of(enum verdict v)
 struct slice trial_key(uint8_t key[TRIAL_KEY_SIZE], const struct digest *epoch, char kind, uint32_t number);
 
 /* A counter in the same table; 0 if it was never incremented. */
-uint64_t portfolio_counter(struct workspace *w, struct slice key);
+int portfolio_counter(struct workspace *w, struct slice key, uint64_t *ret);
 int portfolio_count(struct store_txn *t, struct slice key); /* increments it */
 
 /* -- trust.c -- */

@@ -1,5 +1,12 @@
-/* Trials in the store. Keys: epoch ‖ 't' ‖ number → trial; epoch ‖ 'c' ‖ case → number; epoch ‖ 'b' → number of trials taken back; an arm's identity
- * ‖ 'a' ‖ case's sha256 ‖ limits → trial of that arm alone; of DIMACS 'd', as older versions kept a failure without a run under 'a'. */
+/* Trials in the store, in TABLE_PORTFOLIOS (trust.c has further keys there):
+ *
+ *   epoch 't' number(4)     → a trial
+ *   epoch 'c' case(4)       → its number(4)
+ *   epoch 'b' 0(4)          → how many trials were taken back and replaced(8)
+ *   arm's identity 'a' case_identity() memory(8) time(8)   → a trial of this arm alone, a command's
+ *                  'd' …    → the same of DIMACS, as older versions kept failures without a run there under 'a'
+ *
+ * A trial is taken back if it does not stand any more (trial_stands()): the next question for its case replaces it. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include "cache/base/transfer.h"
@@ -27,7 +34,7 @@ struct trial *trial_free(struct trial *t)
         return NULL;
 }
 
-/* Allocates a list of the length in the record. */
+/* A list's length; allocates the list when reading. `least`: as in transfer_count(). */
 static void *transfer_list(struct transfer *t, void *list, size_t *n, size_t size, size_t least)
 {
         transfer_count_u32(t, n, least);
@@ -74,7 +81,7 @@ static void trial_encode(const struct trial *t, struct buffer *ret)
         transfer_trial(&(struct transfer){.to = ret}, (struct trial *)t);
 }
 
-/* -EBADMSG. */
+/* -EBADMSG: damaged, or of a newer version. */
 static int trial_decode(struct slice bytes, struct trial **ret)
 {
         cleanup_trial struct trial *t = allocate(1, sizeof(*t));
@@ -110,7 +117,7 @@ static int find_in(struct store_txn *t, const struct digest *epoch, uint32_t cas
                 return -ENOENT; /* it is damaged: the case is run again */
         r = store_get(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', key_get_u32(number.data)), &value)
             ?: trial_decode(SLICE(value.data, value.size), ret);
-        return r == -EBADMSG ? -ENOENT : r; /* likewise, or a newer version's */
+        return r == -EBADMSG ? -ENOENT : r; /* likewise */
 }
 
 int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret)
@@ -134,30 +141,41 @@ int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id,
         return 0;
 }
 
-uint64_t portfolio_counter(struct workspace *w, struct slice key)
+static int get_counter(struct store_txn *t, struct slice key, uint64_t *ret)
 {
         cleanup_blob struct blob n = {0};
+        int r = store_get(t, TABLE_PORTFOLIOS, key, &n);
 
-        return store_fetch(workspace_store(w), TABLE_PORTFOLIOS, key, &n) == 0 && n.size == 8 ? key_get_u64(n.data) : 0;
+        *ret = r == 0 && n.size == 8 ? key_get_u64(n.data) : 0;
+        return r == -ENOENT ? 0 : r;
+}
+
+int portfolio_counter(struct workspace *w, struct slice key, uint64_t *ret)
+{
+        cleanup_txn struct store_txn *t = NULL;
+
+        return store_read(workspace_store(w), &t) ?: get_counter(t, key, ret);
 }
 
 int portfolio_count(struct store_txn *t, struct slice key)
 {
-        cleanup_blob struct blob n = {0};
-        uint8_t next[8];
+        uint8_t bytes[8];
+        uint64_t n;
+        int r = get_counter(t, key, &n);
 
-        key_u64(next, 1 + (store_get(t, TABLE_PORTFOLIOS, key, &n) == 0 && n.size == 8 ? key_get_u64(n.data) : 0));
-        return store_put(t, TABLE_PORTFOLIOS, key, SLICE(next, sizeof(next)));
+        key_u64(bytes, n + 1);
+        return r < 0 ? r : store_put(t, TABLE_PORTFOLIOS, key, SLICE(bytes, sizeof(bytes)));
 }
 
-uint64_t trials_taken_back(struct workspace *w, const struct portfolio *p)
+int trials_taken_back(struct workspace *w, const struct portfolio *p, uint64_t *ret)
 {
         uint8_t key[TRIAL_KEY_SIZE];
 
-        return portfolio_counter(w, trial_key(key, &p->epoch, 'b', 0));
+        return portfolio_counter(w, trial_key(key, &p->epoch, 'b', 0), ret);
 }
 
-/* Puts a trial of its case, unless there is one: *ret_there. `instead` is a trial that is taken back and replaced by this one; NULL: none. */
+/* Stores the trial under the next number, from its own on. If the case has one already, stores nothing, and *ret_there is that one; but `instead` (NULL:
+ * none) is taken back, and replaced. */
 static int put_in(struct store_txn *t, const struct digest *epoch, struct trial *trial, const struct trial *instead, struct trial **ret_there)
 {
         uint8_t key[TRIAL_KEY_SIZE], from[TRIAL_KEY_SIZE], first[TRIAL_KEY_SIZE], number[4];
@@ -175,11 +193,11 @@ static int put_in(struct store_txn *t, const struct digest *epoch, struct trial 
                 r = store_delete(t, TABLE_PORTFOLIOS, trial_key(key, epoch, 't', instead->number));
                 if (r == 0)
                         r = portfolio_count(t, trial_key(key, epoch, 'b', 0)); /* so that learners that know it are made anew (learned.c) */
-                r = r < 0 ? r : -ENOENT;
+                r = r < 0 ? r : -ENOENT; /* now the case has none */
         }
         if (r != -ENOENT)
                 return r;
-        while ((r = store_walk(&w)) > 0)
+        while ((r = store_walk(&w)) > 0) /* numbers given since this trial began */
                 next = key_get_u32((const uint8_t *)w.key.data + DIGEST_SIZE + 1) + 1;
         if (r < 0)
                 return r;
@@ -283,7 +301,7 @@ static int fact_known(struct workspace *w, const struct portfolio *p, const stru
                 return r;
         ret->verdict = f->verdict;
         ret->attempt = (struct attempt){ending_of(f->verdict), (double)f->wall_ns / NSEC_PER_SEC};
-        if (f->verdict == VERDICT_TIMEOUT && f->wall_ns < p->wall_ns) /* as in lane_go_on() */
+        if (f->verdict == VERDICT_TIMEOUT && f->wall_ns < p->wall_ns) /* its limit of CPU time ended it */
                 ret->attempt.ending = ENDING_FAILED;
         if (f->memory > p->memory) { /* its recipe allows more than the portfolio does */
                 ret->verdict = VERDICT_MEMOUT;
@@ -303,9 +321,7 @@ int arm_known(struct workspace *w, const struct portfolio *p, const struct arm *
         if (r < 0)
                 return r;
         ret->known = true;
-        if (ret->attempt.seconds > limit || ret->attempt.ending == ENDING_STOPPED) {
-                if (ret->attempt.ending == ENDING_STOPPED && ret->attempt.seconds < limit * (1 - 1e-9))
-                        return -ENOENT; /* later results are not known */
+        if (ret->attempt.seconds > limit || ret->attempt.ending == ENDING_STOPPED) { /* the portfolio would have stopped it at its limit */
                 ret->attempt = (struct attempt){ENDING_STOPPED, limit};
                 ret->verdict = VERDICT_TIMEOUT;
         }

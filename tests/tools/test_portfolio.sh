@@ -42,15 +42,16 @@ test_that "there is one of each name" 'run 2 portfolio add p "$(arm a)" && has e
 test_that "a name is a name" 'run 2 portfolio add a/b "$(arm a)" && has err "no name for a portfolio"'
 test_that "an arm twice is refused" 'run 2 portfolio add q "$(arm a)" "$(arm a)" && has err "config:[0-9]+: the arm .a. is there twice"'
 printf '[portfolio "negative"]\n  arm = %s\n  seed = -1\n' "$(arm a)" >>store/config
+unwritten() { [ "$(stat -c %z store/config)" = "$written" ]; }
 test_that "a negative seed is refused" 'run 2 portfolio show negative && has err "config:[0-9]+: .-1. is no value for .seed."'
-cp config.before store/config
-test_that "a limit that is none is refused" 'run 2 portfolio add q "$(arm a)" --timeout soon && has err "config:[0-9]+: .soon. is no value for .timeout."'
+cp config.before store/config && written=$(stat -c %z store/config)
+test_that "a limit that is none is refused" 'run 2 portfolio add q "$(arm a)" --timeout soon && unwritten && has err "config:[0-9]+: .soon. is no value for .timeout."'
 test_that "words that are no seed are refused" 'run 2 portfolio add q "z3 quickly" && has err "only seed=N is known"'
-test_that "a command without end is refused" "run 2 portfolio add q \"x: /bin/sh -c 'a\" && has err 'config:[0-9]+: the arm'"
+test_that "a command without end is refused" "run 2 portfolio add q \"x: /bin/sh -c 'a\" && unwritten && has err 'config:[0-9]+: the arm'"
 test_that "and the config is as it was" 'cmp store/config config.before'
 test_that "a solver that is not there is refused, and nothing is written" '
-	cp store/config before && run 3 portfolio add q nosuch@HEAD "$(arm a)" && has err "nosuch" && cmp before store/config'
-test_that "of two that add one name at once, one adds it, and a wrong one takes away its own alone" '
+	cp store/config before && run 3 portfolio add q nosuch@HEAD "$(arm a)" && has err "nosuch" && cmp before store/config && unwritten'
+test_that "of two that add one name at once, one adds it, and a wrong one is not written" '
 	for i in 1 2 3 4 5 6 7 8; do
 		"$solverfs" portfolio add "at-once$i" "$(arm a)" "$(arm b)" 2>/dev/null & one=$!
 		"$solverfs" portfolio add "at-once$i" "$(arm b)" $([ $i -lt 5 ] || echo nosuch@HEAD) 2>/dev/null && other=0 || other=$?
