@@ -142,7 +142,7 @@ static void find_levels(const struct hardness *h, const struct attempt *attempts
         }
 }
 
-struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
+struct hardness_seen hardness_after(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
                                    struct residual *residuals)
 {
         double chance[HARDNESS_LEVELS], squares = 0;

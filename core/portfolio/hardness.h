@@ -41,7 +41,7 @@ struct hardness_seen {
 struct residual {
         double apart, weight;
 };
-struct hardness_seen hardness_look(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
+struct hardness_seen hardness_after(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
                                    struct residual *residuals);
 /* Fits to the attempts on n queries, one for each arm, starting from the last fit. `predicted`: each query's mean before its attempts. */
 void hardness_fit(struct hardness *h, const struct attempt *seen, size_t n, const double *predicted, unsigned rounds);

@@ -32,7 +32,7 @@ static uint64_t memory_held(const struct running *run)
 
 #define MEMORY_LEAST (UINT64_C(64) << 20)
 
-/* Ends the stopped arm with the most memory, until so much is left of the portfolio's. It has failed on this case. */
+/* Ends stopped arms, the one with the most memory first, until `room` is left of the portfolio's memory. They have failed on this case. */
 static void make_room(struct running *run, uint64_t room)
 {
         const struct portfolio *p = run->query->portfolio;

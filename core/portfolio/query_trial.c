@@ -15,6 +15,7 @@ static void trial_value_done(struct value *v)
         trial_free(((struct trial_value *)v)->trial);
 }
 
+/* An arm's known run as a trial. */
 static int alone_find(const struct trial_query *q, struct trial **ret)
 {
         const struct portfolio *p = q->portfolio;
@@ -54,6 +55,7 @@ static int trial_query_find(struct query *query, struct value **ret)
         return 0;
 }
 
+/* What is to be done before the arms can run here. */
 static int need_here(struct trial_query *q, struct query_list *ret)
 {
         for (size_t i = 0; i < q->portfolio->n_arms; i++) {
@@ -68,7 +70,7 @@ static int need_here(struct trial_query *q, struct query_list *ret)
                 cell = arm_cell(a, q->info, q->portfolio->wall_ns);
                 if (trial_is_alone(q) && recipe_takes(a->recipe, q->info->format)) /* a cell, which is measured and stored as such */
                         r = query_run(q->workspace, &cell, &before);
-                else /* otherwise the measurement would count as the arm's time */
+                else /* no turn has time for a build */
                         r = query_build(q->workspace, a->solver, a->commit, &before);
                 if (r == 0)
                         r = before->type->find(before, &v);
@@ -91,7 +93,7 @@ static int trial_query_need(struct query *query, struct query_list *ret)
         return pool && !trial_is_alone(q) ? running_need_remote(q, ret) : need_here(q, ret);
 }
 
-/* *ret_stands: false if the answer was withheld. */
+/* Runs and stores the trial. *ret_stands: false if its answer is withheld, as the arm was wrong on another case meanwhile. */
 static int compute(struct trial_query *q, struct running *run, struct value **ret, bool *ret_stands)
 {
         cleanup_trial struct trial *there = NULL;
@@ -107,7 +109,7 @@ static int compute(struct trial_query *q, struct running *run, struct value **re
                 if (is_wrong(t->runs[i].verdict, q->info))
                         arm_warn_wrong(q->workspace, q->portfolio, i, t->case_id);
         *ret_stands = trial_is_alone(q) || trial_stands(q->workspace, q->portfolio, q->info, t);
-        if (!*ret_stands && t->winner < t->n_arms) { /* the arm was wrong on another case meanwhile: another arm must answer */
+        if (!*ret_stands && t->winner < t->n_arms) {
                 free(t->alarm);
                 t->alarm = format_string("%s answered, and was wrong on another case meanwhile: ask again", q->portfolio->arms[t->winner].name);
                 t->winner = (uint32_t)t->n_arms;

@@ -56,13 +56,13 @@ static int begin_turn(struct running *run, const struct step *step)
                 return lane_begin(run, step->arm);
         if (!lane->asked)
                 return TURN_WAITS;
-        r = arm_hold(q->workspace, arm, &lane->held);
+        r = arm_hold(q->workspace, arm, &lane->held); /* its run was asked for, and there is none: its commit cannot be built, or … */
         return r < 0 ? r
                      : errorf(-EIO, "the run of %s on case %u cannot be used by the portfolio %s", arm->name, q->info->id,
                               q->portfolio->name);
 }
 
-/* The run must be known up to the portfolio's limit: the turns after this one have no other beginning. */
+/* The arm's known run, as far as this turn goes. It is known up to the portfolio's limit or not at all, so a later turn finds it, too. */
 static int find_known(const struct trial_query *q, const struct arm *arm, double until, struct trial_run *ret)
 {
         int r = arm_known(q->workspace, q->portfolio, arm, q->info, ret);
@@ -96,6 +96,7 @@ static int take_turn(struct running *run, const struct step *step)
         return r == 0 ? lane_go_on(run, step) : r;
 }
 
+/* Turns of one arm in a row are one. */
 static void note_turn(struct trial *t, const struct step *step)
 {
         bool goes_on = t->n_turns > 0 && t->turns[t->n_turns - 1].arm == step->arm;
@@ -137,6 +138,7 @@ static int judge(struct running *run, size_t arm)
         return r;
 }
 
+/* Finds the winner and the verdict, once all turns are over. */
 static void sum_up(struct running *run)
 {
         struct trial *t = run->trial;

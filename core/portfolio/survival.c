@@ -493,7 +493,7 @@ static void add_curves(const struct learner *l, struct survival *s, const struct
 static void add_hardness(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         size_t i = l->n;
-        struct hardness_seen seen = hardness_look(&s->hardness, attempts, s->mean, s->offset, &s->residuals[i * l->arms]);
+        struct hardness_seen seen = hardness_after(&s->hardness, attempts, s->mean, s->offset, &s->residuals[i * l->arms]);
         double miss = seen.mean - s->mean, n = fmin((double)i + 6, 200);
 
         s->predicted[i] = s->mean;
@@ -510,7 +510,7 @@ static void refit(const struct learner *l, struct survival *s)
         s->fitted = l->n;
         hardness_fit(&s->hardness, l->seen, l->n, s->predicted, 3);
         for (size_t i = 0; i < l->n; i++)
-                s->level[i] = hardness_look(&s->hardness, learner_seen(l, i), s->predicted[i], NULL, &s->residuals[i * l->arms]).mean;
+                s->level[i] = hardness_after(&s->hardness, learner_seen(l, i), s->predicted[i], NULL, &s->residuals[i * l->arms]).mean;
         s->cost = 0;
         for (size_t a = 0; a < l->arms; a++)
                 s->arms[a].charged = (struct charged){0};

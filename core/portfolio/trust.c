@@ -1,5 +1,5 @@
-/* Judges answers by the case's :status and the other arms' answers, and keeps the wrong arms: epoch ‖ 'w' ‖ arm ‖ case → why. In notes of older stores the
- * case is missing from the key. */
+/* Judges answers by the case's :status and the other arms' answers, and notes wrong ones in TABLE_PORTFOLIOS: epoch 'w' arm(4) case(4) → "case 7: why". In
+ * notes of older stores the case is missing from the key. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <inttypes.h>
@@ -23,7 +23,8 @@ int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, u
         return store_set(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key, sizeof(key)), slice_string(line));
 }
 
-static bool says(const struct trial_run *run)
+/* True also for an answer that was not taken. */
+static bool has_answer(const struct trial_run *run)
 {
         return (run->attempt.ending == ENDING_SOLVED || run->attempt.ending == ENDING_FAILED) && verdict_is_decided(run->verdict);
 }
@@ -33,7 +34,7 @@ static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm
 /* True for an answer against the :status by an arm that was not wrong on another case. `any`: or by any arm. */
 static bool is_witness(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run, bool any)
 {
-        return says(run) && is_wrong(run->verdict, info) && (any || find_wrong(w, p, arm, info, NULL) == -ENOENT);
+        return has_answer(run) && is_wrong(run->verdict, info) && (any || find_wrong(w, p, arm, info, NULL) == -ENOENT);
 }
 
 static bool is_program(const struct arm *a)
@@ -76,8 +77,8 @@ static bool is_status_doubted(struct workspace *w, const struct portfolio *p, ui
         return find_witnesses(w, p, info, known, any, witnesses);
 }
 
-/* A note of the arm on a case whose :status is not in doubt. `elsewhere`: on another case, whose :status no two arms contradict, whoever they are: if
- * their other notes counted, each of two wrong statuses would make the other one true. -ENOENT. */
+/* Finds a note of the arm on a case whose :status is not in doubt; -ENOENT: none. `elsewhere` may be NULL, or a case that does not count; then a :status is
+ * in doubt if any two arms contradict it: if their other notes counted, each of two wrong statuses would make the other one true. */
 static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, const struct case_info *elsewhere, char **ret_why)
 {
         uint8_t key[TRIAL_KEY_SIZE];
@@ -138,7 +139,7 @@ enum judgement answer_judge(struct workspace *w, const struct portfolio *p, cons
         for (size_t i = 0; i < p->n_arms; i++) {
                 char other[300];
 
-                if (i == arm || !says(&runs[i]) || runs[i].verdict == verdict)
+                if (i == arm || !has_answer(&runs[i]) || runs[i].verdict == verdict)
                         continue;
                 if (!is_wrong(runs[i].verdict, info) && arm_was_wrong(w, p, i, NULL) < 0)
                         judgement = JUDGED_CONTRADICTED;
@@ -153,7 +154,7 @@ struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, 
         struct trial_run *ret = allocate(p->n_arms, sizeof(*ret));
 
         for (size_t i = 0; i < p->n_arms; i++)
-                if (t && i < t->n_arms && says(&t->runs[i]))
+                if (t && i < t->n_arms && has_answer(&t->runs[i]))
                         ret[i] = t->runs[i];
                 else
                         arm_known(w, p, &p->arms[i], info, &ret[i]);
