@@ -70,7 +70,7 @@ static void skip_line(struct config_reader *w)
                 w->at++;
 }
 
-static char *take_word(struct config_reader *w)
+static char *read_word(struct config_reader *w)
 {
         size_t from = w->at;
         char *word;
@@ -83,7 +83,7 @@ static char *take_word(struct config_reader *w)
         return word;
 }
 
-static int take_subsection(struct config_reader *w, struct gitconfig_section *s)
+static int read_subsection(struct config_reader *w, struct gitconfig_section *s)
 {
         cleanup_buffer struct buffer b = {0};
 
@@ -104,7 +104,7 @@ static int take_subsection(struct config_reader *w, struct gitconfig_section *s)
         return 0;
 }
 
-static int take_header(struct config_reader *w)
+static int read_header(struct config_reader *w)
 {
         struct gitconfig *g = w->g;
         struct gitconfig_section *s = list_add(g->sections, g->n_sections, (struct gitconfig_section){.line = w->line, .begin = w->at});
@@ -113,10 +113,10 @@ static int take_header(struct config_reader *w)
         while (s->begin > 0 && (w->text[s->begin - 1] == ' ' || w->text[s->begin - 1] == '\t'))
                 s->begin--;
         w->at++; /* the bracket */
-        s->name = take_word(w);
+        s->name = read_word(w);
         has_blanks = isblank(peek(w));
         skip_blanks(w);
-        if (peek(w) == '"' && take_subsection(w, s) < 0)
+        if (peek(w) == '"' && read_subsection(w, s) < 0)
                 return -EINVAL;
         if (s->name[0] == '\0' || next(w) != ']' || (has_blanks && !s->subsection))
                 return errorf(-EINVAL, "%s:%u: not a section header; it is [section] or [section \"name\"]", w->label, s->line);
@@ -130,7 +130,7 @@ static int take_header(struct config_reader *w)
 /* A backslash and a character of the first mean the one in the same place of the second. */
 static const char escapes[] = "nt\"\\", escaped_as[] = "\n\t\"\\";
 
-static int take_escape(struct config_reader *w, const char *key, struct buffer *value)
+static int read_escape(struct config_reader *w, const char *key, struct buffer *value)
 {
         unsigned line = w->line;
         int c = next(w);
@@ -158,8 +158,9 @@ static int fail_disputed(const struct config_reader *w, unsigned line, const cha
                       w->label, line, key);
 }
 
-/* Reads a value as git does: removes quotes, surrounding blanks and a comment, and replaces escapes. */
-static int take_value(struct config_reader *w, bool wanted, const char *key, char **ret, bool *ret_lost_quotes)
+/* Reads a value as git does: removes quotes, surrounding blanks and a comment, and replaces escapes. In a `wanted` section refuses what is cut off or read
+ * in different ways. */
+static int read_value(struct config_reader *w, bool wanted, const char *key, char **ret, bool *ret_lost_quotes)
 {
         cleanup_buffer struct buffer b = {0};
         unsigned line = w->line;
@@ -198,7 +199,7 @@ static int take_value(struct config_reader *w, bool wanted, const char *key, cha
                 } else if (c == '\\') {
                         size_t before = b.size;
 
-                        if (take_escape(w, key, &b) < 0)
+                        if (read_escape(w, key, &b) < 0)
                                 return -EINVAL;
                         continued = b.size == before;
                         solid = b.size;
@@ -217,7 +218,7 @@ static int take_value(struct config_reader *w, bool wanted, const char *key, cha
         return 0;
 }
 
-static int take_entry(struct config_reader *w)
+static int read_entry(struct config_reader *w)
 {
         struct gitconfig_section *s = w->g->n_sections > 0 ? &w->g->sections[w->g->n_sections - 1] : NULL;
         struct gitconfig_entry *e;
@@ -225,13 +226,13 @@ static int take_entry(struct config_reader *w)
         if (!s)
                 return errorf(-EINVAL, "%s:%u: this line precedes the first [section]", w->label, w->line);
         e = list_add(s->entries, s->n_entries, (struct gitconfig_entry){.line = w->line});
-        e->key = take_word(w);
+        e->key = read_word(w);
         skip_blanks(w);
         if (e->key[0] == '\0' || !(peek(w) == '=' || peek(w) == '\n' || peek(w) == '\r' || peek(w) == EOF || peek(w) == '#'))
                 return errorf(-EINVAL, "%s:%u: not a line of the form 'key = value'", w->label, w->line);
         if (peek(w) == '=') {
                 w->at++;
-                if (take_value(w, w->wanted && w->wanted(s->name), e->key, &e->value, &e->lost_quotes) < 0)
+                if (read_value(w, w->wanted && w->wanted(s->name), e->key, &e->value, &e->lost_quotes) < 0)
                         return -EINVAL;
         } else {
                 skip_line(w);
@@ -253,7 +254,7 @@ static int walk_text(struct config_reader *w)
                 else if (c == '#' || c == ';')
                         skip_line(w);
                 else
-                        r = c == '[' ? take_header(w) : take_entry(w);
+                        r = c == '[' ? read_header(w) : read_entry(w);
                 mistakes_note(&w->mistakes, r);
                 if (r < 0)
                         skip_line(w);

@@ -82,7 +82,7 @@ static int check_objects(const char *objects)
 }
 
 /* The folder that a small file names behind `lead`; free(). NULL: no such file, or it does not begin with `lead`. */
-static char *file_names(const char *file, const char *lead, const char *base)
+static char *folder_named_in(const char *file, const char *lead, const char *base)
 {
         cleanup_blob struct blob text = {0};
         size_t n = strlen(lead);
@@ -118,16 +118,16 @@ int regular_files_check(const char *path)
         if (r < 0)
                 return r;
         /* a checkout's repository is its folder .git, or the one that a file .git names */
-        named = file_names(dot, "gitdir: ", path);
+        named = folder_named_in(dot, "gitdir: ", path);
         git = named ? steal_pointer(named) : copy_string(access(dot, F_OK) == 0 ? dot : path);
         file = format_string("%s/commondir", git);
         r = check_git(git);
         if (r == 0)
-                common = file_names(file, "", git); /* of a linked worktree: has all but HEAD */
+                common = folder_named_in(file, "", git); /* of a linked worktree: has all but HEAD */
         if (common)
                 r = check_git(common);
         head = format_string("%s/HEAD", git);
         if (r == 0)
-                branch = file_names(head, "ref: ", common ?: git);
+                branch = folder_named_in(head, "ref: ", common ?: git);
         return branch ? check_one(branch) : r;
 }

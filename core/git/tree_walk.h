@@ -9,7 +9,7 @@ struct tree_walk {
          * *ret_tree, which it frees, unless that is left NULL. The walk ends with the first value other than 0. */
         int (*take)(void *user, const git_oid *oid, const char *path, git_tree **ret_tree);
         void *user;
-
+        /* private */
         struct oid_set seen;
         struct level *levels; /* malloc'd */
         size_t n_levels;

@@ -39,7 +39,7 @@ static int parents_read(struct history *h, struct store_txn *t, struct parents *
 }
 
 /* Gives `place` to a commit and to all its ancestors that have none. `stack` has room for all commits. */
-static void take_place(const struct parents *p, uint32_t commit, uint32_t place, uint32_t *places, uint32_t *stack)
+static void give_place(const struct parents *p, uint32_t commit, uint32_t place, uint32_t *places, uint32_t *stack)
 {
         size_t n = 0;
 
@@ -66,7 +66,7 @@ static void find_places(const struct parents *p, uint32_t tip, uint32_t *places)
         for (uint32_t c = tip; c < p->n; c = p->begin[c] < p->begin[c + 1] ? p->list[p->begin[c]] : COMMIT_NONE)
                 line[n++] = c;
         for (uint32_t i = 0; i < n; i++)
-                take_place(p, line[n - 1 - i], i, places, stack);
+                give_place(p, line[n - 1 - i], i, places, stack);
 }
 
 /* Sorts by place, then by number, which is above the parents'. A counting sort: there are no more places than commits. */
@@ -141,7 +141,8 @@ int history_order(struct history *h, struct commit_order **ret)
 
 /* -- descendants: a commit's number is above its parents', so one pass over the index in the order of numbers finds them -- */
 
-static int look_further(struct history *h, struct descendants *d)
+/* Examines the commits from d->n on. */
+static int examine_rest(struct history *h, struct descendants *d)
 {
         struct index_key all = index_key(h, NULL, 0), from = index_key_number(h, d->n);
         cleanup_walk struct store_walk w = {.store = h->store, .table = h->tables.commits, .prefix = index_slice(&all), .from = index_slice(&from)};
@@ -162,6 +163,7 @@ static int look_further(struct history *h, struct descendants *d)
         return r;
 }
 
+/* The table of this ancestor; a new one takes the place of the one that is replaced next. */
 static struct descendants *find_descendants(struct history *h, uint32_t of)
 {
         struct descendants *d;
@@ -182,7 +184,7 @@ int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool
         struct descendants *d = find_descendants(h, ancestor);
 
         if (commit >= d->n)
-                r = look_further(h, d);
+                r = examine_rest(h, d);
         if (r == 0 && commit >= d->n)
                 r = errorf(-ENOENT, "%s has no commit number %u", h->name, commit);
         if (r == 0)

@@ -148,8 +148,8 @@ static int batch_write(struct history *h, struct batch *b)
         return index_put_count(h, t, &count) ?: store_commit(steal_pointer(t));
 }
 
-/* Looks at a commit or a tag, and adds where it leads to. */
-static int look_behind(git_repository *git, const git_oid *oid, git_oid **list, size_t *n)
+/* Adds a commit's parents, or a tag's target. An object that is not there has none. */
+static int add_targets(git_repository *git, const git_oid *oid, git_oid **list, size_t *n)
 {
         cleanup_git_object git_object *o = NULL;
         int r = git_object_lookup(&o, git, oid, GIT_OBJECT_ANY);
@@ -175,7 +175,7 @@ int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n_t
                 while (r == 0 && n > 0) {
                         const git_oid oid = list[--n];
 
-                        r = oid_set_add(&seen, &oid) ? look_behind(git, &oid, &list, &n) : 0;
+                        r = oid_set_add(&seen, &oid) ? add_targets(git, &oid, &list, &n) : 0;
                 }
         }
         oid_set_done(&seen);
@@ -276,6 +276,7 @@ static uint32_t newest_of(struct history *h, const struct ref_list *l, enum ref_
         return best;
 }
 
+/* Once all commits are indexed: the numbers of the refs' commits, and HEAD's. */
 static int number_refs(struct history *h, const struct tips *tips)
 {
         struct ref_list *l = tips->refs;
@@ -385,6 +386,7 @@ static int write_refs(struct history *h, const struct ref_list *l)
             ?: store_commit(steal_pointer(t));
 }
 
+/* The walk over the commits that the last list of refs did not reach, parents first. */
 static int begin_walk(struct history *h, git_repository *git, const struct tips *tips, const struct ref_list *old,
                       git_revwalk **ret)
 {

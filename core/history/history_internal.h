@@ -1,4 +1,4 @@
-/* Inside the history module.
+/* Shared by the files of this room.
  *
  * The index, all keys led by the repository's number (4 bytes, big end first, like every number here):
  *   commits   ‖ number            → oid(20) committed(8) indexed(8) parents' numbers(4 each)
@@ -17,7 +17,7 @@
 #include "core/history/history.h"
 
 #define COMMIT_FIXED (GIT_OID_RAWSZ + 16)
-#define N_IDLE       4
+#define N_IDLE       4 /* handles kept open */
 
 /* The descendants of a commit; the table only grows, with the index. */
 struct descendants {
@@ -35,8 +35,8 @@ struct history {
         char *name, *repos_dir, *path;
         uint64_t silence_ns;
         pthread_mutex_t lock;
-        struct ref_list *listed;    /* under lock; a ref; as last read; NULL: not read yet */
-        struct commit_order *order; /* the same */
+        struct ref_list *listed;    /* under lock; owned: as last read; NULL: not read yet */
+        struct commit_order *order; /* under lock; owned: as last made; NULL: not made yet */
         struct idle {
                 git_repository *git;
                 unsigned uses;
@@ -106,16 +106,18 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 /* Indexes all new commits that the repository's refs reach, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
-/* For a failed walk from these commits or tags, as libgit2 does not say on which commit it failed. -EIO, with its name: one that is there cannot be
- * read. 0: none. */
+/* After a failed walk from these commits or tags, as libgit2 does not say where it failed: -EIO with the name of an object that is there and cannot be read;
+ * 0: there is none. */
 int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n);
+
+/* -- fetching and copying ------------------------------------------------------------------------------------------ */
 
 #define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
 #define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
 
 /* Makes an empty repository that fetches from `url` in an empty folder, or a config in a repository without one. */
 int history_make_bare(const char *path, const char *url, git_repository **ret);
-/* Copies all objects as files, unless it has not all. After a failure `to` is unusable. */
+/* Copies all objects as files. -EXDEV: `from` does not have all, as it borrows some or is a partial clone. After a failure `to` is unusable. */
 int history_copy_objects(git_repository *from, git_repository *to);
 
 /* True if some of its packs, or of those that it borrows from, come from a partial clone. */
@@ -144,6 +146,6 @@ int history_fetch(struct history *h, git_repository *git, const char *url, const
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 
-/* Waits for the lock, and removes git's lock files: a killed solverfs left them, or a person's git that is writing there, which then
- * fails. -ECANCELED: `p` (may be NULL) said so while another process held it. */
+/* Waits for the lock, then removes git's lock files and unfinished objects, which a killed solverfs left. If a person's git is writing there, its files go,
+ * too, and it fails. -ECANCELED: `p` (may be NULL) said so while another process held the lock. */
 int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd);

@@ -204,8 +204,8 @@ static int begin_walk(struct objects *o, git_repository *to, const struct wants 
         return r == 0 ? hide_ours(to, o->walk) : r;
 }
 
-/* A folder that is here has all its content here. */
-static int take_object(void *user, const git_oid *oid, const char *path, git_tree **ret_tree)
+/* Packs a file or folder that is missing here. A folder that is here has all its content here, and is not walked. */
+static int pack_object(void *user, const git_oid *oid, const char *path, git_tree **ret_tree)
 {
         struct objects *o = user;
         int r;
@@ -221,7 +221,7 @@ static int take_object(void *user, const git_oid *oid, const char *path, git_tre
         return r == 0 && ret_tree ? git_tree_lookup(ret_tree, o->from, oid) : r;
 }
 
-static int take_commit(struct objects *o, const git_oid *oid)
+static int pack_commit(struct objects *o, const git_oid *oid)
 {
         cleanup_git_commit git_commit *commit = NULL;
         int r = git_commit_lookup(&commit, o->from, oid);
@@ -232,16 +232,16 @@ static int take_commit(struct objects *o, const git_oid *oid)
         return r < 0 ? r : tree_walk(&o->trees, git_commit_tree_id(commit));
 }
 
-static int take_commits(struct objects *o, const struct progress *p)
+static int pack_commits(struct objects *o, const struct progress *p)
 {
         uint64_t n = 0;
         git_oid oid;
         int k = 0, r = git_revwalk_sorting(o->walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME | GIT_SORT_REVERSE);
 
-        o->trees.take = take_object;
+        o->trees.take = pack_object;
         o->trees.user = o;
         while (r == 0 && (k = git_revwalk_next(&oid, o->walk)) == 0)
-                r = progress_step(p, "looking at the files of commits", n++, 0) < 0 ? GIT_EUSER : take_commit(o, &oid);
+                r = progress_step(p, "looking at the files of commits", n++, 0) < 0 ? GIT_EUSER : pack_commit(o, &oid);
         o->walk_failed = k < 0 && k != GIT_ITEROVER;
         return o->walk_failed ? k : r;
 }
@@ -274,7 +274,7 @@ static int pack_missing(git_repository *from, git_repository *to, const struct w
             ?: git_packbuilder_set_callbacks(o.pack, on_pack, (void *)p)
             ?: git_revwalk_new(&o.walk, from)
             ?: begin_walk(&o, to, w)
-            ?: take_commits(&o, p);
+            ?: pack_commits(&o, p);
         if (r == 0 && git_packbuilder_object_count(o.pack) > 0)
                 r = git_packbuilder_write(o.pack, folder, 0400, NULL, NULL);
         if (r < 0)

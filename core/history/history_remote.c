@@ -76,7 +76,7 @@ static int fetch_error(const struct helper *h, int error, const char *reason)
         return errorf(error, "cannot fetch from %s: %s", url, reason);
 }
 
-static void take_report(struct helper *h, char *line)
+static void read_report(struct helper *h, char *line)
 {
         unsigned long long done, total;
         int n = 0, error;
@@ -92,13 +92,13 @@ static void take_report(struct helper *h, char *line)
                 h->result = fetch_error(h, -error, line + n);
 }
 
-static void take_reports(struct helper *h)
+static void read_reports(struct helper *h)
 {
         char *line = h->text.data, *end;
 
         while (line && (end = memchr(line, '\n', h->text.size - (size_t)(line - h->text.data)))) {
                 *end = '\0';
-                take_report(h, line);
+                read_report(h, line);
                 line = end + 1;
         }
         if (line && line > h->text.data) {
@@ -122,7 +122,7 @@ static int follow(struct helper *h)
                 n = read(h->reports, bytes, sizeof(bytes));
                 if (n > 0)
                         buffer_add(&h->text, bytes, (size_t)n);
-                take_reports(h);
+                read_reports(h);
         }
         return n < 0 ? -errno : buffer_error(&h->text);
 }

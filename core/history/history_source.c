@@ -18,6 +18,7 @@ struct reading {
 };
 static int hash_rest(const struct reading *r, const git_tree *tree, const char *folder);
 
+/* Hashes an entry by its id; a folder with excluded entries, entry by entry. */
 static int hash_found(const struct reading *r, const git_tree_entry *e, const char *path)
 {
         cleanup_git_tree git_tree *tree = NULL;
@@ -47,6 +48,7 @@ static int hash_rest(const struct reading *r, const git_tree *tree, const char *
         return result;
 }
 
+/* A path of the recipe, which may be absent. */
 static int hash_path(const struct reading *r, const git_tree *tree, const char *path)
 {
         cleanup_git_tree_entry git_tree_entry *e = NULL;
@@ -60,7 +62,7 @@ static int hash_path(const struct reading *r, const git_tree *tree, const char *
         return 0;
 }
 
-static int work_out(struct history *h, git_repository *git, uint32_t number, char *const *paths, struct digest *ret)
+static int compute_source(struct history *h, git_repository *git, uint32_t number, char *const *paths, struct digest *ret)
 {
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
@@ -119,7 +121,7 @@ int history_source(struct history *h, uint32_t number, char *const *paths, struc
         }
         if (r == 0 || r == -ENOENT)
                 r = history_handle(h, &handle);
-        return r < 0 ? r : work_out(h, handle.git, number, paths, ret);
+        return r < 0 ? r : compute_source(h, handle.git, number, paths, ret);
 }
 
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source)
@@ -190,7 +192,7 @@ static int fill_gaps(struct history *h, char *const *paths, const struct digest 
                 r = git ? 0 : history_repository(h, &git);
                 if (r < 0)
                         return r;
-                r = work_out(h, git, i, paths, &list[i]);
+                r = compute_source(h, git, i, paths, &list[i]);
                 if (r == -ESTALE || r == -EIO) { /* a lost commit must not hide the others */
                         list[i] = (struct digest){0};
                         continue;

@@ -126,8 +126,8 @@ static int each_section(const struct gitconfig *g, const char *base, history_sub
         return r;
 }
 
-/* *ret_why: the reason why a .gitmodules was passed over, if it is NULL yet. */
-static int in_commit(git_repository *git, const git_oid *oid, const char *base, history_submodule_fn fn, void *user, char **ret_why)
+/* Calls fn for each submodule of the commit. *ret_why: the reason why a .gitmodules was passed over, if it is NULL yet. */
+static int each_in_commit(git_repository *git, const git_oid *oid, const char *base, history_submodule_fn fn, void *user, char **ret_why)
 {
         cleanup_git_commit git_commit *c = NULL;
         cleanup_git_tree git_tree *tree = NULL;
@@ -154,10 +154,10 @@ int history_submodules(struct history *h, const char *base, history_submodule_fn
         int r = history_repository(h, &git) ?: history_refs(h, &l);
 
         if (r == 0 && l->head != COMMIT_NONE && history_commit(h, l->head, &c) == 0)
-                r = in_commit(git, &c.oid, base, fn, user, &why);
+                r = each_in_commit(git, &c.oid, base, fn, user, &why);
         for (size_t i = 0; r == 0 && i < l->n; i++)
                 if (history_commit(h, l->list[i].commit, &c) == 0)
-                        r = in_commit(git, &c.oid, base, fn, user, &why);
+                        r = each_in_commit(git, &c.oid, base, fn, user, &why);
         if (why)
                 log_warning("submodules of %s are left out: %s", base, why);
         return r;
