@@ -12,12 +12,12 @@ enum part {
         PART_POP,
         PART_RESET,
         PART_QUERY,
-        PART_PRINTS /* its query, which it follows, or whose :status it is; 0: never kept */
+        PART_PRINTS /* its query, which it follows, or whose :status it is */
 };
 struct cut_item {
         size_t begin, end; /* bytes */
         enum part part;
-        size_t of;     /* the scope; of a push the first one opened; or the number of the query */
+        size_t of;     /* the scope; PART_PUSH: the first one that it opens; PART_QUERY, PART_PRINTS: the query's number, 0: never kept */
         size_t levels; /* of push and pop. PART_NAMED: the scope of its names */
 };
 
@@ -166,7 +166,7 @@ static bool begins(struct slice name, const char *with)
         return name.size >= strlen(with) && memcmp(name.data, with, strlen(with)) == 0;
 }
 
-/* A new item is PART_SCOPED, of the innermost scope. 1: (exit). */
+/* Finds the part of a command; the new item is PART_SCOPED, of the innermost scope. 1: (exit). */
 static int read_known(struct reader *r, struct cut_item *item)
 {
         const struct slice name = token_word(&r->t, &r->depth);

@@ -8,7 +8,7 @@ int cut_minimize(size_t n, int (*shows)(void *user, const bool *is_in), void *us
         for (size_t i = 0; i < n; i++)
                 ret[left[i] = i] = true;
         while (n_left > 0) {
-                bool any = false;
+                bool is_smaller = false;
 
                 for (size_t at = 0; at < n_left && (n_left > chunk || chunk == n);) { /* the empty set is tested first, and once */
                         size_t out = MIN(chunk, n_left - at);
@@ -24,9 +24,9 @@ int cut_minimize(size_t n, int (*shows)(void *user, const bool *is_in), void *us
                         if (r == 1)
                                 memmove(left + at, left + at + out, ((n_left -= out) - at) * sizeof(*left));
                         at += r == 1 ? 0 : chunk;
-                        any |= r == 1;
+                        is_smaller |= r == 1;
                 }
-                if (chunk == 1 && !any)
+                if (chunk == 1 && !is_smaller)
                         break;
                 chunk = chunk == 1 ? 1 : (MIN(chunk, n_left) + 1) / 2;
         }

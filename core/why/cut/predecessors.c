@@ -7,10 +7,10 @@
 
 #define LEAST 1e-4      /* seconds: less counts as this in logarithms */
 #define ODDS  999.0     /* to one: a set runs until the odds for or against its being slow are this large */
-#define SURE  0.99      /* the greatest probability assumed for a run on its own side of the threshold */
-#define APART (2.0 / 3) /* more than this share of the runs alone, and of those in the script, must be on their own side of the threshold */
-/* Answers this close to each other, this late, and at the end were buffered by the solver. */
-#define TOGETHER_NS NSEC_PER_MSEC
+#define SURE  0.99      /* the greatest probability assumed for a run alone below the threshold, or for one in the script above it */
+#define APART (2.0 / 3) /* more than this share of the runs alone must be below the threshold, and of those in the script above it */
+/* A solver whose first answer comes after LATE_NS, and ends within TOGETHER_NS of it, kept its output back. */
+#define TOGETHER_NS (2 * NSEC_PER_MSEC)
 #define LATE_NS     (100 * NSEC_PER_MSEC)
 
 struct measuring {
@@ -37,6 +37,7 @@ static void measuring_done(struct measuring *m)
 
 /* -- one run -- */
 
+/* `seed` 0: the solver's own. */
 static int run_text(struct measuring *m, struct slice text, size_t questions, size_t seed, struct run_result *ret)
 {
         const struct runner_options options = {.recipe = m->recipe,
@@ -63,7 +64,7 @@ static uint64_t arrival(const struct run_result *x, size_t i)
 }
 
 /* The reason why the run does not show the time of the last of n queries; NULL: it does. */
-static const char *is_silent(const struct run_result *x, size_t n)
+static const char *why_no_time(const struct run_result *x, size_t n)
 {
         const size_t answers = x->verdicts.n;
 
@@ -73,7 +74,7 @@ static const char *is_silent(const struct run_result *x, size_t n)
                 return "it ended before it came to the query";
         if (answers > 0 && arrival(x, answers - 1) == UINT64_MAX)
                 return "when its answers arrived is not known";
-        if (answers == n && n > 1 && arrival(x, 0) > LATE_NS && x->run.wall_ns < arrival(x, 0) + 2 * TOGETHER_NS)
+        if (answers == n && n > 1 && arrival(x, 0) > LATE_NS && x->run.wall_ns < arrival(x, 0) + TOGETHER_NS)
                 return "all answers arrived together at its end: the solver keeps its output back, which 'stdbuf -oL' in the "
                        "recipe's run may help";
         return NULL;
@@ -96,7 +97,7 @@ static int measure(struct measuring *m, enum cut_form form, const bool *is_kept,
                 r = run_text(m, SLICE(text.data, text.size), n, seed, &x);
         if (r < 0)
                 return r;
-        why = is_silent(&x, n);
+        why = why_no_time(&x, n);
         if (why)
                 return errorf(-ENODATA, "a run does not tell the query's time: %s; %zu of %zu queries answered, and then %s", why, x.verdicts.n, n,
                               verdict_name(x.verdict));
@@ -123,7 +124,8 @@ static enum verdict median_answer(const struct measuring *m, size_t n, int side,
         return nearest->verdict;
 }
 
-/* Judges by time alone: `unknown` is an answer, too. *ret: of both sides. *ret_wanted: pairs needed to decide; 0: no more. */
+/* Judges by time alone: `unknown` is an answer, too, and a run without one timed out, however it ended. *ret: of both sides. *ret_wanted: pairs needed to
+ * decide; 0: no more. */
 static enum judge_change judge_times(const struct measuring *m, size_t n, struct query_time ret[2], size_t *ret_wanted)
 {
         cleanup_free struct judge_pair *pairs = allocate(n, sizeof(*pairs));
@@ -150,7 +152,7 @@ static enum judge_change judge_times(const struct measuring *m, size_t n, struct
         return j.cases[0].by[JUDGE_TIME].change;
 }
 
-/* Runs pairs of the query alone, once under each seed, and in this cut, until they are decided. */
+/* Runs pairs, the query alone and in this cut, until they are decided. The runs alone are made once for each seed, and serve every comparison. */
 static int compare(struct measuring *m, const char *stage, enum cut_form form, struct query_time ret[2], enum judge_change *ret_change)
 {
         size_t wanted = JUDGE_FIRST_PAIRS, n = 0;
@@ -200,20 +202,21 @@ static int shows(void *user, const bool *is_in)
         return is_slow(user, CUT_WHOLE, is_in);
 }
 
-/* The share of one side's runs on their own side of the threshold: the lesser of the observed share and that of a log-normal distribution. */
+/* The share of the runs alone (side 0) below the threshold, or of those in the script (side 1) above it: as observed or, if that is less, of a log-normal
+ * distribution. */
 static double share_apart(const struct measuring *m, int side)
 {
-        double own = 0, sum = 0, squares = 0, n = (double)m->n_pairs;
+        double apart = 0, sum = 0, squares = 0, n = (double)m->n_pairs;
 
         for (size_t i = 0; i < m->n_pairs; i++) {
                 const struct judge_run *r = &m->pairs[i].run[side];
-                double far = log(fmax(r->seconds, LEAST) / m->threshold) * (side == 1 ? 1 : -1);
+                double distance = log(fmax(r->seconds, LEAST) / m->threshold) * (side == 1 ? 1 : -1);
 
-                own += is_slow_run(m, r) == (side == 1);
-                sum += far;
-                squares += far * far;
+                apart += is_slow_run(m, r) == (side == 1);
+                sum += distance;
+                squares += distance * distance;
         }
-        return fmin(fmin(own / n, SURE), stat_normal_cdf(sum / n / sqrt(fmax((squares - sum * sum / n) / (n - 1), 1e-9))));
+        return fmin(fmin(apart / n, SURE), stat_normal_cdf(sum / n / sqrt(fmax((squares - sum * sum / n) / (n - 1), 1e-9))));
 }
 
 /* Sets the threshold between alone and in the script. False: their runs are too much alike. */
@@ -229,7 +232,8 @@ static bool choose_threshold(struct measuring *m)
         return apart[0] > APART && apart[1] > APART;
 }
 
-static int find(struct measuring *m, size_t n)
+/* Finds the earlier queries after which the query is slow, and how sure that is. */
+static int find_queries(struct measuring *m, size_t n)
 {
         struct predecessors *p = m->ret;
         cleanup_free bool *others = allocate(n + 1, sizeof(*others));
@@ -238,15 +242,18 @@ static int find(struct measuring *m, size_t n)
         int r;
 
         m->stage = "case cut: after which queries";
-        r = cut_minimize(n, shows, m, p->is_kept) ?: is_slow(m, CUT_SCOPES, p->is_kept);
+        r = cut_minimize(n, shows, m, p->is_kept);
+        if (r == 0)
+                r = is_slow(m, CUT_SCOPES, p->is_kept);
         p->form = r == 1 ? CUT_SCOPES : CUT_WHOLE;
         for (size_t i = 0; i < n; i++) {
                 p->n_kept += p->is_kept[i];
                 others[i] = !p->is_kept[i];
         }
-        if (r >= 0 && p->n_kept > 0)
+        if (r >= 0 && p->n_kept > 0) {
                 r = is_slow(m, CUT_WHOLE, others);
-        p->is_only = r == 0;
+                p->is_only = r == 0;
+        }
         if (r >= 0)
                 r = compare(m, "case cut: what was found", p->form, times, &change);
         p->found = times[1];
@@ -279,7 +286,7 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
         ret->alone = times[0];
         ret->script = times[1];
         if (ret->change == JUDGE_MORE && choose_threshold(&m))
-                return find(&m, n);
+                return find_queries(&m, n);
         memset(ret->is_kept, false, n);
         return 0;
 }

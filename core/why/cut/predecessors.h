@@ -26,7 +26,8 @@ struct predecessors_options {
         int cancel_fd;
         const struct progress *progress;
 };
-struct query_time { /* of runs of one script */
+/* Of the runs of one script. A pair is a run of the query alone, and one in this script. */
+struct query_time {
         size_t pairs;        /* of the comparison with the query alone */
         double median;       /* seconds; a run without an answer counts its limit */
         enum verdict answer; /* of the run nearest to the median, or its end */
