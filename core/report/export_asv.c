@@ -41,7 +41,7 @@ static int write_machine(const struct exporter *e, const struct export_row *row)
         json_object_set_new(j, "version", json_integer(VERSION_OF_MACHINES));
         text = json_dumps(j, JSON_INDENT(4));
         json_decref(j);
-        return write_file_atomic(path, text, strlen(text), e->target.mode);
+        return outfile_write(path, &(struct buffer){.data = text, .size = strlen(text)}, e->target.mode);
 }
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+/* Pages of HTML: begin and end, links, data for scripts. */
 #include "core/report/html.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Tables of a page. */
 #include <math.h>
 
 #include "core/report/html.h"

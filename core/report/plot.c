@@ -1,3 +1,4 @@
+/* Making a picture: its axes, series, rules and notes. */
 #include "core/report/plot_internal.h"
 #include "core/report/xml.h"
 

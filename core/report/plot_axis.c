@@ -1,5 +1,5 @@
 /* Ranges and ticks. Linear ticks are 1, 2 or 5 times a power of ten apart. Logarithmic ticks are at the powers of ten and, if these are few,
- * at 2 and 5 times them. Durations and dates step by units of clocks and calendars. */
+ * at 2 and 5 times them. Durations step by the units of clocks. */
 
 #include "core/report/plot_internal.h"
 
@@ -140,7 +140,7 @@ static void fit_log(struct scale *s, const struct plot_axis *axis, unsigned most
         }
 }
 
-/* -- clocks and calendars ----------------------------------------------------------------------------------------- */
+/* -- durations ---------------------------------------------------------------------------------------------------- */
 
 static void duration_label(char label[32], double seconds, double step)
 {
@@ -184,7 +184,7 @@ static void fit_duration(struct scale *s, const struct plot_axis *axis, unsigned
         }
 }
 
-/* -- both --------------------------------------------------------------------------------------------------------- */
+/* -- a scale ------------------------------------------------------------------------------------------------------ */
 
 void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double high, unsigned most)
 {

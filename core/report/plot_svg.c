@@ -1,3 +1,4 @@
+/* Drawing a picture: text, markers, series, the legend, axes. */
 #include "core/report/plot_internal.h"
 #include "core/report/xml.h"
 
