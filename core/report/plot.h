@@ -10,7 +10,7 @@
  * infinite value is drawn at the end of any axis. Points outside a range set by plot_range_* are cut off.
  *
  * A title, axis label, legend entry or note wider than the picture loses its middle, and has the whole text as <title>. Crowded markers are
- * translucent. The series added last are drawn last. A rule outside a fixed range has no label.
+ * translucent. The series added last are drawn last. A rule outside a fixed range is not drawn.
  *
  * Nothing is global: different plots may be made in different threads.
  */
@@ -60,7 +60,7 @@ void plot_label(struct plot_series *s, const char *label);
 /* Lines across the whole picture. `label` (may be NULL) is written beside the line. */
 void plot_rule_x(struct plot *p, double x, const char *label, const char *tooltip); /* vertical: a culprit, a release */
 void plot_rule_y(struct plot *p, double y, const char *label, const char *tooltip); /* horizontal: a limit */
-void plot_diagonal(struct plot *p, double factor, const char *label); /* y = factor · x; straight if both axes have the same scale */
+void plot_diagonal(struct plot *p, double factor, const char *label); /* y = factor · x; both axes must have the same scale */
 
 /* A line of small print below the picture: host, limits, number of hidden points. */
 void plot_note(struct plot *p, const char *text);

@@ -106,7 +106,7 @@ static bool diagonal_range(const struct layout *l, double factor, double *from, 
         return *from < *to;
 }
 
-/* The ends of a rule in pixels; a curved rule is taken as straight. False: a fixed range leaves it outside the picture. */
+/* The ends of a rule in pixels. False: a fixed range leaves it outside the picture. */
 static bool rule_ends(const struct layout *l, const struct plot_rule *rule, double ret[4])
 {
         double at = scale_pixel(rule->kind == RULE_X ? &l->x : &l->y, rule->value), from = 0, to = 0;
@@ -128,13 +128,11 @@ static bool rule_ends(const struct layout *l, const struct plot_rule *rule, doub
         return true;
 }
 
-/* A diagonal is curved if the axes' scales differ; then labels do not avoid it. */
 static bool rule_meets(const struct layout *l, const struct plot_rule *rule, const struct box *b)
 {
         double ends[4];
 
-        return (rule->kind != RULE_DIAGONAL || l->x.kind == l->y.kind) && rule_ends(l, rule, ends) &&
-               segment_meets(b, ends[0], ends[1], ends[2], ends[3]);
+        return rule_ends(l, rule, ends) && segment_meets(b, ends[0], ends[1], ends[2], ends[3]);
 }
 
 static unsigned labels_hit(const struct rules *r, const struct box *b)
@@ -205,12 +203,11 @@ static void consider_diagonal(struct choice *c, const double ends[4])
                 consider(c, ends[0] + part * (ends[2] - ends[0]) - 6, ends[1] + part * (ends[3] - ends[1]) - 3, true);
 }
 
-static void add_label(struct buffer *out, struct rules *r, const struct plot_rule *rule)
+static void add_label(struct buffer *out, struct rules *r, const struct plot_rule *rule, const double ends[4])
 {
         struct choice c = {.rules = r, .rule = rule, .best = {r->l->right - 4, r->l->top + 11, true}, .hits = UINT_MAX};
-        double ends[4];
 
-        if (!rule->label || !rule_ends(r->l, rule, ends))
+        if (!rule->label)
                 return;
         if (rule->kind == RULE_X)
                 consider_upright(&c, ends[0]);
@@ -223,37 +220,7 @@ static void add_label(struct buffer *out, struct rules *r, const struct plot_rul
                 r->taken[r->n_taken++] = box_of(&c.best, rule->label);
 }
 
-/* -- lines -------------------------------------------------------------------------------------------------------- */
-
-/* Straight if both axes have the same scale. */
-static void add_diagonal(struct buffer *out, const struct layout *l, double factor)
-{
-        unsigned pieces = l->x.kind == l->y.kind ? 1 : 48;
-        double from, to;
-
-        if (!diagonal_range(l, factor, &from, &to))
-                return;
-        buffer_adds(out, "<path class=\"r\" d=\"");
-        for (unsigned i = 0; i <= pieces; i++) {
-                double share = (double)i / pieces;
-                double x = l->x.kind == PLOT_LOG ? from * pow(to / from, share) : from + share * (to - from);
-
-                plot_add_point(out, i == 0 ? 'M' : 'L', scale_pixel(&l->x, x), scale_pixel(&l->y, factor * x));
-        }
-        buffer_adds(out, "\"/>");
-}
-
-static void add_rule(struct buffer *out, const struct layout *l, const struct plot_rule *rule)
-{
-        double ends[4];
-
-        if (rule->kind == RULE_DIAGONAL) {
-                add_diagonal(out, l, rule->value);
-                return;
-        }
-        rule_ends(l, rule, ends); /* a rule outside is clipped with everything outside */
-        plot_add_line(out, "r", ends[0], ends[1], ends[2], ends[3]);
-}
+/* -- rules -------------------------------------------------------------------------------------------------------- */
 
 void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l)
 {
@@ -262,15 +229,16 @@ void plot_add_rules(struct buffer *out, const struct plot *p, const struct layou
         for (int labels = 0; labels < 2; labels++) { /* lines first: labels lie above all lines */
                 for (size_t i = 0; i < p->n_rules; i++) {
                         const struct plot_rule *rule = &p->rules[i];
+                        double ends[4];
 
-                        if (isnan(rule->value))
+                        if (isnan(rule->value) || !rule_ends(l, rule, ends))
                                 continue;
                         buffer_adds(out, "<g>");
                         plot_add_title(out, rule->tooltip);
                         if (labels)
-                                add_label(out, &r, rule);
+                                add_label(out, &r, rule, ends);
                         else
-                                add_rule(out, l, rule);
+                                plot_add_line(out, "r", ends[0], ends[1], ends[2], ends[3]);
                         buffer_adds(out, "</g>");
                 }
         }
