@@ -127,9 +127,6 @@ bool history_is_partial(git_repository *git);
  * and HEAD stays. Of a partial clone, takes what is there. */
 int history_fetch_local(git_repository *from, git_repository *to, const char *under, const struct progress *p);
 
-/* Makes an address absolute. *ret_local: the repository of a local address, checked (no fifos in place of files, not shallow); NULL for a remote one. */
-int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local);
-
 /* A fetch from another machine, in a process of its own (fetch_helper.c). It never prompts: it tries the ssh agent's keys, and fails if they are
  * refused. -ETIMEDOUT: the server was silent. */
 struct remote_fetch {

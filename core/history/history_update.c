@@ -119,8 +119,9 @@ bool history_is_remote(const char *url)
         return colon && colon[1] != ':' && !memchr(url, '/', (size_t)(colon - url)); /* host:path, and not ext::command */
 }
 
-/* Makes a relative path absolute, since later readers of the config run in other folders. *ret_local stays NULL for a remote repository. */
-int history_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
+/* Makes a relative path absolute, since later readers of the config run in other folders, and opens its repository, checked. *ret_local stays NULL for a
+ * remote one. */
+static int open_address(const char *url, char ret[PATH_SIZE], git_repository **ret_local)
 {
         cleanup_free char *path = local_path(url);
 
@@ -137,7 +138,7 @@ int history_open_local(const char *url, git_repository **ret)
 {
         char address[PATH_SIZE];
 
-        return history_address(url, address, ret);
+        return open_address(url, address, ret);
 }
 
 /* Syncs a complete repository, and renames it to its final path. */
@@ -188,7 +189,7 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
         int r;
 
         git_begin();
-        r = history_address(url, address, &local);
+        r = open_address(url, address, &local);
         return r < 0 ? r
                      : make_repository(repos_dir, name, local, &(struct remote_fetch){.url = address, .silence_ns = silence_ns, .progress = p}, p);
 }
@@ -206,7 +207,7 @@ int history_fetch(struct history *h, git_repository *git, const char *url, const
 {
         cleanup_git_repository git_repository *local = NULL;
         char address[PATH_SIZE];
-        int r = history_address(url, address, &local);
+        int r = open_address(url, address, &local);
 
         if (r == 0 && local && !under && !has_commits(local))
                 r = errorf(-ENODATA, "%s has no commits any more: what was fetched from it stays", address);
