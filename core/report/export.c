@@ -4,19 +4,14 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-static const struct export_kind *const kinds[N_EXPORT_FORMATS] = {
-        [EXPORT_CSV] = &export_csv, [EXPORT_JSONL] = &export_jsonl,         [EXPORT_BENCHEXEC] = &export_benchexec,
-        [EXPORT_ASV] = &export_asv, [EXPORT_HYPERFINE] = &export_hyperfine,
-};
+static const struct export_kind *const kinds[] = {&export_csv, &export_jsonl, &export_benchexec, &export_asv, &export_hyperfine};
 
-bool export_format_find(const char *name, enum export_format *ret)
+const struct export_kind *export_kind_find(const char *name)
 {
-        for (size_t i = 0; i < N_EXPORT_FORMATS; i++)
-                if (strcmp(name, kinds[i]->name) == 0) {
-                        *ret = (enum export_format)i;
-                        return true;
-                }
-        return false;
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+                if (strcmp(name, kinds[i]->name) == 0)
+                        return kinds[i];
+        return NULL;
 }
 
 /* -- words ------------------------------------------------------------------------------------------------------- */
@@ -167,15 +162,15 @@ static int close_document(struct exporter *e)
 
 /* -- rows -------------------------------------------------------------------------------------------------------- */
 
-int export_open(enum export_format format, const struct export_target *target, struct exporter **ret)
+int export_open(const struct export_kind *kind, const struct export_target *target, struct exporter **ret)
 {
         cleanup(export_closep) struct exporter *e = NULL;
         int r = 0;
 
-        if (kinds[format]->wants_folder && !(target->path && target->is_folder))
-                return errorf(-EINVAL, "%s is a folder of several files: name it with -o DIR", kinds[format]->name);
+        if (kind->wants_folder && !(target->path && target->is_folder))
+                return errorf(-EINVAL, "%s is a folder of several files: name it with -o DIR", kind->name);
         e = allocate(1, sizeof(*e));
-        e->kind = kinds[format];
+        e->kind = kind;
         e->target = *target;
         e->file.fd = -1;
         if (!is_divided(e))

@@ -15,15 +15,24 @@
 #include "core/report/outfile.h"
 #include "core/run/fact.h"
 
-enum export_format {
-        EXPORT_CSV,
-        EXPORT_JSONL,
-        EXPORT_BENCHEXEC,
-        EXPORT_ASV,
-        EXPORT_HYPERFINE,
-        N_EXPORT_FORMATS
+struct exporter;
+struct export_row;
+
+/* A format. */
+struct export_kind {
+        const char *name;
+        bool one_solver, one_version; /* all results are of one; a document is of one */
+        bool wants_folder;
+        bool reads_run, reads_first_run, reads_answer; /* needs `run` of every row; of a document's first row; needs `answer` */
+        const char *suffix; /* of a version's document in a folder; NULL: one document for all */
+        const char *begin; /* of each document; NULL: nothing */
+        int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`; NULL: nothing. Without rows there is no document. */
+        void (*row)(struct exporter *e, const struct export_row *row);
+        const char *foot; /* NULL: nothing */
+        int (*end)(struct exporter *e); /* after the last document; NULL: nothing */
+        bool (*takes)(const struct export_row *row); /* NULL: every row */
 };
-bool export_format_find(const char *name, enum export_format *ret);
+const struct export_kind *export_kind_find(const char *name); /* NULL: there is none */
 #define EXPORT_FORMATS "csv, jsonl, benchexec, asv or hyperfine"
 
 /* A version of a solver under one setting; borrowed while its rows are written. */
@@ -49,7 +58,7 @@ struct export_row {
         const char *result;      /* "sat,unsat", "unbuildable" */
         const char *check;       /* cell_check() */
         const char *effort;      /* "-": none */
-        json_t *answer;          /* cell_answer_json(); jsonl only */
+        json_t *answer;          /* cell_answer_json() */
         json_t *run;             /* run.json; NULL: none */
 };
 
@@ -62,9 +71,8 @@ struct export_target {
         const char *generator; /* "solverfs 0.1.0" */
 };
 
-struct exporter;
 /* -EINVAL: the format wants a folder. */
-int export_open(enum export_format format, const struct export_target *target, struct exporter **ret);
+int export_open(const struct export_kind *kind, const struct export_target *target, struct exporter **ret);
 int export_version(struct exporter *e, const struct export_version *v); /* later rows are of this version */
 bool export_wants_run(const struct exporter *e); /* true if the next row needs `run`, which costs more to read than the rest */
 int export_row(struct exporter *e, const struct export_row *row);

@@ -15,18 +15,6 @@ struct exporter {
         size_t n_cases;
 };
 
-struct export_kind {
-        const char *name;
-        bool wants_folder;
-        bool reads_run, reads_first_run; /* needs `run` of every row; of a document's first row */
-        const char *suffix; /* of a version's document in a folder; NULL: one document for all */
-        const char *begin; /* of each document; NULL: nothing */
-        int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`; NULL: nothing. Without rows there is no document. */
-        void (*row)(struct exporter *e, const struct export_row *row);
-        const char *foot; /* NULL: nothing */
-        int (*end)(struct exporter *e); /* after the last document; NULL: nothing */
-        bool (*takes)(const struct export_row *row); /* NULL: every row */
-};
 extern const struct export_kind export_csv, export_jsonl, export_benchexec, export_asv, export_hyperfine;
 
 struct export_case {

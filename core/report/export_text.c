@@ -63,4 +63,4 @@ static void jsonl_row(struct exporter *e, const struct export_row *row)
         buffer_adds(&e->file.pending, "\n");
 }
 
-const struct export_kind export_jsonl = {.name = "jsonl", .row = jsonl_row};
+const struct export_kind export_jsonl = {.name = "jsonl", .reads_answer = true, .row = jsonl_row};

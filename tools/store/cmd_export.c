@@ -11,8 +11,7 @@ struct exporting {
         /* options */
         const char *solver_name, *set, *output, *machine_name;
         struct words words; /* REV... CASE... */
-        bool has_format;
-        enum export_format format;
+        const struct export_kind *format;
         struct cell cell; /* seed, limit and machine of all */
 
         char *machine; /* owned; NULL: this one */
@@ -30,7 +29,7 @@ struct exporting {
 
 static void parse_format(void *to, const char *text)
 {
-        if (!export_format_find(text, to))
+        if (!(*(const struct export_kind **)to = export_kind_find(text)))
                 command_usage("--format takes " EXPORT_FORMATS ", not '%s'", text);
 }
 
@@ -53,8 +52,8 @@ static void must(struct exporting *o, int r)
 static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct resolved_cell *resolved,
                        const struct build_record *failed)
 {
-        /* csv needs only a brief fact, unless the solver counts its effort */
-        const bool has_effort = cell->solver->recipe->effort[0] != NULL, is_brief = o->format == EXPORT_CSV && !has_effort;
+        const bool has_effort = cell->solver->recipe->effort[0] != NULL;
+        const bool is_brief = !o->format->reads_run && !o->format->reads_first_run && !o->format->reads_answer && !has_effort;
         cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup_buffer struct buffer result = {0}, effort = {0}, dispute = {0};
         cleanup_free char *name = printable(cell->info->name), *logic = printable(cell->info->logic);
@@ -78,7 +77,7 @@ static void write_cell(struct exporting *o, const struct export_version *v, cons
         row.status = verdict_name(cell->info->status);
         is_disputed = dispute_find(common.workspace, cell->info, f, &dispute) == 1;
         row.check = cell_check(cell, f, is_disputed);
-        if (o->format == EXPORT_JSONL)
+        if (o->format->reads_answer)
                 row.answer = cell_answer_json(cell, v->commit, f, is_disputed, failed);
         else if (f && export_wants_run(o->exporter))
                 row.run = json_loadb(f->json.data ? f->json.data : "", f->json.size, 0, NULL);
@@ -174,12 +173,12 @@ static void open_target(struct exporting *o)
         struct export_target target = {.path = o->output, .mode = 0666 & ~common.umask, .write = write_piece, .generator = "solverfs " SOLVERFS_VERSION};
         int r;
 
-        if (o->format == EXPORT_BENCHEXEC && !is_one && !o->output)
-                command_refuse(STATUS_USAGE, "benchexec has a document for each version: name one version, or a folder with -o DIR");
-        target.is_folder = (o->format == EXPORT_BENCHEXEC && !is_one) ||
-                           (o->output && (o->format == EXPORT_ASV || o->output[strlen(o->output) - 1] == '/' || is_folder(o->output)));
-        if (target.is_folder && (o->format == EXPORT_CSV || o->format == EXPORT_JSONL))
-                command_refuse(STATUS_USAGE, "%s is one file, and %s is a folder", o->format == EXPORT_CSV ? "csv" : "jsonl", o->output);
+        if (o->format->one_version && !is_one && !o->output)
+                command_refuse(STATUS_USAGE, "%s has a document for each version: name one version, or a folder with -o DIR", o->format->name);
+        target.is_folder = (o->format->one_version && !is_one) ||
+                           (o->output && (o->format->wants_folder || o->output[strlen(o->output) - 1] == '/' || is_folder(o->output)));
+        if (target.is_folder && !o->format->suffix)
+                command_refuse(STATUS_USAGE, "%s is one file, and %s is a folder", o->format->name, o->output);
         r = export_open(o->format, &target, &o->exporter);
         command_must_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r);
 }
@@ -209,7 +208,7 @@ static void say(const struct exporting *o, uint64_t left_out)
         if (o->rows == 0 && o->n_missing == 0)
                 note("nothing is finished of what was asked for; 'solverfs run' measures it");
         if (left_out > 0)
-                note("%" PRIu64 " result%s left out: hyperfine has no word for a run without a right answer", left_out, plural(left_out));
+                note("%" PRIu64 " result%s left out: %s has no word for a run without a right answer", left_out, plural(left_out), o->format->name);
         if (o->unbuildable > 0 && !o->has_cases)
                 note("%" PRIu64 " commit%s cannot be built; with CASE... or --set, they have a row for each", o->unbuildable, plural(o->unbuildable));
 }
@@ -248,7 +247,7 @@ void cmd_export(int argc, char **argv)
                 "  solverfs export --format hyperfine z3 z3-4.8.8 z3-4.8.9 17 -o two.json";
         static struct exporting o;
         const struct command_option options[] = {
-                {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format, .is_given = &o.has_format},
+                {"format", 'f', "FORMAT", "One of " EXPORT_FORMATS, .parse = parse_format, .to = &o.format},
                 {"set", 0, "SET", "The cases of this set", .text = &o.set},
                 {"machine", 0, "NAME", "Results of this machine", .text = &o.machine_name},
                 {"output", 'o', "FILE|DIR", "Write here; -: standard output, the default", .text = &o.output},
@@ -262,12 +261,12 @@ void cmd_export(int argc, char **argv)
         if (o.output && strcmp(o.output, "-") == 0)
                 o.output = NULL;
         o.solver_name = word_next(&o.words);
-        if (!o.has_format)
+        if (!o.format)
                 command_usage("say which format: --format " EXPORT_FORMATS);
-        if (o.format == EXPORT_ASV && !o.solver_name)
-                command_usage("asv knows one project: name a SOLVER");
-        if (o.format == EXPORT_ASV && !o.output)
-                command_usage("asv's results are a folder: name it with -o DIR");
+        if (o.format->one_solver && !o.solver_name)
+                command_usage("%s knows one project: name a SOLVER", o.format->name);
+        if (o.format->wants_folder && !o.output)
+                command_usage("%s's results are a folder: name it with -o DIR", o.format->name);
         command_open(0);
         o.cell.machine = o.machine = command_machine(o.machine_name);
         choose(&o);
