@@ -106,8 +106,8 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 /* Indexes all new commits that the repository's refs reach, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
-/* After a failed walk from these commits or tags, as libgit2 does not say where it failed: -EIO with the name of an object that is there and cannot be read;
- * 0: there is none. */
+/* After a failed walk from these commits or tags, as libgit2 does not say where it failed: -EIO with the name of an object that is there and
+ * cannot be read; 0: there is none. */
 int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n);
 
 /* -- fetching and copying ------------------------------------------------------------------------------------------ */
@@ -143,6 +143,6 @@ int history_fetch(struct history *h, git_repository *git, const char *url, const
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 
-/* Waits for the lock, then removes git's lock files and unfinished objects, which a killed solverfs left. If a person's git is writing there, its files go,
- * too, and it fails. -ECANCELED: `p` (may be NULL) said so while another process held the lock. */
+/* Waits for the lock, then removes git's lock files and unfinished objects, which a killed solverfs left. If a person's git is writing there, its
+ * files go, too, and it fails. -ECANCELED: `p` (may be NULL) said so while another process held the lock. */
 int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd);

@@ -1,5 +1,5 @@
-/* Judges answers by the case's :status and the other arms' answers, and notes wrong ones in TABLE_PORTFOLIOS: epoch 'w' arm(4) case(4) → "case 7: why". In
- * notes of older stores the case is missing from the key. */
+/* Judges answers by the case's :status and the other arms' answers, and notes wrong ones in TABLE_PORTFOLIOS: epoch 'w' arm(4) case(4) →
+ * "case 7: why". In notes of older stores the case is missing from the key. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <inttypes.h>
@@ -77,8 +77,8 @@ static bool is_status_doubted(struct workspace *w, const struct portfolio *p, ui
         return find_witnesses(w, p, info, known, any, witnesses);
 }
 
-/* Finds a note of the arm on a case whose :status is not in doubt; -ENOENT: none. `elsewhere` may be NULL, or a case that does not count; then a :status is
- * in doubt if any two arms contradict it: if their other notes counted, each of two wrong statuses would make the other one true. */
+/* Finds a note of the arm on a case whose :status is not in doubt; -ENOENT: none. `elsewhere` may be NULL, or a case that does not count; then a
+ * :status is in doubt if any two arms contradict it: if their other notes counted, each of two wrong statuses would make the other one true. */
 static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, const struct case_info *elsewhere, char **ret_why)
 {
         uint8_t key[TRIAL_KEY_SIZE];

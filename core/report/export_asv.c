@@ -137,4 +137,5 @@ static int end(struct exporter *e)
 }
 
 const struct export_kind export_asv = {
-        .name = "asv", .one_solver = true, .one_version = true, .reads_run = true, .wants_folder = true, .suffix = ".json", .head = head, .row = result, .foot = "\n}}\n", .end = end};
+        .name = "asv", .one_solver = true, .one_version = true, .reads_run = true, .wants_folder = true,
+        .suffix = ".json", .head = head, .row = result, .foot = "\n}}\n", .end = end};
