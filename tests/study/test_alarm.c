@@ -180,6 +180,41 @@ START_TEST(test_alarms_are_kept)
 }
 END_TEST
 
+/* Cases with a factor come first, in whatever order they are given. */
+START_TEST(test_the_worst_case)
+{
+        static const struct {
+                uint32_t id;
+                enum verdict before;
+                double after;
+        } cases[] = {{5, VERDICT_SAT, 3}, {1, VERDICT_SAT, 2}, {3, VERDICT_UNKNOWN, 1}};
+        static const size_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+        open_store();
+        for (size_t k = 0; k < ARRAY_SIZE(orders); k++) {
+                cleanup_observation struct observation *a = observation_new();
+                char commit[] = COMMIT;
+
+                commit[0] = (char)('a' + k);
+                a->solver = 3;
+                a->kind = ALARM_WRONG;
+                set_string(&a->target, commit);
+                set_string(&a->reference, BEFORE);
+                for (size_t i = 0; i < 3; i++) {
+                        const size_t at = orders[k][i];
+
+                        observation_add_case_runs(a, cases[at].id, BEFORE, cases[at].before, (const double[]){1}, 1);
+                        observation_add_case_runs(a, cases[at].id, commit, VERDICT_SAT, &cases[at].after, 1);
+                }
+                assert_ok(observation_add(w, a));
+                for (size_t i = 0; i < 3; i++)
+                        ck_assert_msg(alarm_case(a, i)->case_id == cases[i].id, "order %zu: case %u is at %zu", k, alarm_case(a, i)->case_id, i);
+                ck_assert_uint_eq(a->case_id, 5);
+        }
+        workspace_close(w);
+}
+END_TEST
+
 /* All that an alarm has. */
 START_TEST(test_an_alarm_is_read)
 {
@@ -353,4 +388,4 @@ START_TEST(test_watches_of_other_branches_or_cases)
 END_TEST
 
 SUITE("alarm", test_suspicions, test_a_cause_is_told_once, test_wrong_answers_are_told_once_a_case, test_alarms_are_kept,
-      test_an_alarm_is_read, test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches, test_watches_of_other_branches_or_cases)
+      test_the_worst_case, test_an_alarm_is_read, test_a_damaged_alarm_is_an_error, test_branches, test_chosen_branches, test_watches_of_other_branches_or_cases)

@@ -2,6 +2,7 @@
 #include "core/study/observation/observation_internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "cache/base/record.h"
 #include "core/run/host.h"
@@ -246,12 +247,13 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
         return r < 0 ? r : is_known;
 }
 
-/* The largest factor first; cases without one by id. */
+/* The largest factor first; cases without one last, by id. */
 static int compare_cases(const void *a, const void *b)
 {
         const struct observed_runs *x = a, *y = b;
+        const double f = alarm_factor(x), g = alarm_factor(y);
 
-        return ORDER(alarm_factor(y), alarm_factor(x)) ?: ORDER(x->case_id, y->case_id);
+        return ORDER(isnan(f), isnan(g)) ?: ORDER(g, f) ?: ORDER(x->case_id, y->case_id);
 }
 
 int observation_add(struct workspace *w, struct observation *o)
