@@ -1,10 +1,13 @@
 /* Reductions as facts: of findings of every kind, between programs of the machine that are shell scripts and tell how long they take. */
 #include "core/study/observation/finding.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 
 #include "core/recipe/recipe_keys.h"
+#include "core/smtlib/print.h"
+#include "core/weaken/weaken.h"
 #include "tests/support/toy_workspace.h"
 
 static struct workspace *w;
@@ -206,6 +209,55 @@ START_TEST(test_an_implication_is_reduced_with_what_it_follows_from)
                        "(assert (>= 0 0))\n(check-sat)\n", INTEREST_IMPLICATION);
         assert_reduced(implication(FINDING_SOUNDNESS, "wrong"), "(assert (= 0 0))\n(check-sat)\n",
                        "(assert (>= 0 0))\n(check-sat)\n", INTEREST_IMPLICATION);
+        end();
+}
+END_TEST
+
+/* The line of rules.tsv by which a script becomes one with `made` in it, under the next such seed. */
+static char *step_to(const char *text, const char *rule, const char *made, unsigned seed)
+{
+        cleanup_weaken struct weaken *weaken = NULL;
+        cleanup_script struct script *before = NULL;
+
+        assert_ok(weaken_new(NULL, 0, &weaken));
+        assert_ok(script_read(slice_string(text), NULL, &before));
+        for (;; seed++) {
+                cleanup_free char *line = format_string("%s@%08x\n", rule, seed);
+                cleanup_weaken_step struct weaken_step step = {0};
+                cleanup_script struct script *after = NULL;
+                cleanup_buffer struct buffer b = {0};
+
+                assert_ok(weaken_step_parse(weaken, slice_string(line), &step));
+                if (weaken_apply(weaken, before, &step, NULL, &after) < 0 || script_print(after, NULL, &b) < 0 || !strstr(b.data, made))
+                        continue;
+                return steal_pointer(line);
+        }
+}
+
+/* The rule's parameter is drawn from the terms of the formula. A product of two constants is outside of the logic, so the search took none. */
+START_TEST(test_an_implication_stays_within_its_logic)
+{
+        static const char decided[] = "(set-logic QF_LIA)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(assert (= x (+ y 5)))\n(check-sat)\n",
+                          implied[] = "(set-logic QF_LIA)\n(declare-fun x () Int)\n(declare-fun y () Int)\n(assert (= (* x 5) (* (+ y 5) 5)))\n(check-sat)\n";
+
+        world();
+        program("unsure", "grep -q 'QF_LIA' \"$case\" && grep -q '(\\* [xy]' \"$case\" && echo unknown || echo sat");
+        for (unsigned from = 1; from <= 121; from += 40) {
+                cleanup_observation struct observation *f = finding(FINDING_IMPLICATION, implied, NULL, "unsure");
+                cleanup(query_unrefp) struct query *q = NULL;
+                cleanup(value_unrefp) struct value *v = NULL;
+                const struct buffer *made;
+                const char *product;
+
+                assert_ok(cases_add_unlisted(workspace_cases(w), "decided.smt2", slice_string(decided), &f->decided_id));
+                free(f->chain);
+                f->chain = step_to(decided, "eq-scale\tweaken\t3", "(* x 5)", from);
+                q = query_of(f, 0);
+                assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+                made = &((struct reduced_value *)v)->reduction.implied;
+                product = strstr(made->data, "(* ");
+                ck_assert_msg(product && !isalpha((unsigned char)product[strlen("(* x ")]), "%s: %s", f->chain, made->data);
+        }
         end();
 }
 END_TEST
@@ -484,7 +536,8 @@ START_TEST(test_a_finding_that_shows_something_else)
 END_TEST
 
 SUITE("reduction", test_a_slowdown, test_more_effort_and_memory, test_no_more_effort, test_answers_and_crashes,
-      test_an_implication_is_reduced_with_what_it_follows_from, test_the_dialect_of_the_recipe, test_an_implication_goes_on,
+      test_an_implication_is_reduced_with_what_it_follows_from, test_an_implication_stays_within_its_logic, test_the_dialect_of_the_recipe,
+      test_an_implication_goes_on,
       test_nothing_of_a_cancelled_one_is_lost, test_a_kept_text_that_does_not_show_gives_way_to_the_input,
       test_what_ended_by_its_time_answers_who_allows_no_more,
       test_two_readers_one_reduction, test_a_program_that_is_another_now, test_a_finding_that_does_not_show_again,

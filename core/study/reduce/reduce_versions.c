@@ -5,6 +5,7 @@
 
 #include "core/cases/cases.h"
 #include "core/workspace/lease.h"
+#include "core/smtlib/logic.h"
 #include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
 #include "core/weaken/weaken.h"
@@ -342,6 +343,14 @@ static int try_implied(void *user, struct script *with, const struct weaken_step
         return r == 0 && ++a->n >= IMPLIED_MOST ? -ERANGE : r;
 }
 
+/* As in the search, a step keeps to the script's logic: outside of it `unknown` is no fault. */
+static bool is_in_logic(void *user, const struct term *t)
+{
+        const struct logic *logic = user;
+
+        return (!t->has_quantifier || logic->has_quantifiers) && logic_allows(logic, t);
+}
+
 /* The applications of the step's rule to the text, in the step's direction, until one is of interest: 1. The one that was of interest last comes first, at
  * the beginning the step itself. 0: none; also of a text that is no script. */
 static int try_rule(struct applying *a, struct slice text)
@@ -350,23 +359,27 @@ static int try_rule(struct applying *a, struct slice text)
         cleanup_weaken_step struct weaken_step step = {0};
         cleanup_script struct script *s = NULL;
         cleanup_free char *first = NULL;
+        struct weaken_options options = {.keeps = is_in_logic};
         struct script *with;
+        struct logic logic;
         struct random random;
         int r = script_read(text, &(struct script_options){.dialect = dialect_named(v->options.solver->recipe->dialect)}, &s);
 
         if (r < 0)
                 return r == -EINVAL ? 0 : r;
+        logic = logic_of(s->logic ? s->logic->name.data : NULL);
+        options.user = &logic;
         pthread_mutex_lock(&v->lock);
         first = copy_string(v->last.data);
         pthread_mutex_unlock(&v->lock);
         r = weaken_step_parse(v->weaken, slice_string(first), &step)
-            ?: weaken_apply(v->weaken, s, &step, NULL, &with)
+            ?: weaken_apply(v->weaken, s, &step, &options, &with)
             ?: try_implied(a, with, &step);
         if (r != 0 && r != -ENOENT) /* -ENOENT: it cannot be applied any more */
                 return r;
         a->first = first;
         random_seed(&random, v->step.seed);
-        r = weaken_each(v->weaken, s, v->step.rule, v->step.direction, &random, NULL, try_implied, a);
+        r = weaken_each(v->weaken, s, v->step.rule, v->step.direction, &random, &options, try_implied, a);
         return r == -ERANGE ? 0 : r;
 }
 
