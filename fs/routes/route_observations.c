@@ -51,10 +51,10 @@ static int found_has(struct tree *t, const struct node *dir, uint32_t number)
 static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         cleanup_observations struct observations found = {0};
-        uint32_t last = dir->inode.kind == KIND_ALARMS ? observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number) : 0;
-        int r = last > 0 ? 0 : observations_read(tree_workspace(t), dir->solver->number, dir->route->name, &found);
+        uint32_t last = 0, *list;
+        int r = dir->inode.kind == KIND_ALARMS ? observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number, &last)
+                                               : observations_read(tree_workspace(t), dir->solver->number, dir->route->name, &found);
         size_t n = last > 0 ? last : found.n;
-        uint32_t *list;
 
         if (r < 0)
                 return r;

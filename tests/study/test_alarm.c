@@ -34,6 +34,14 @@ static struct fact fact_of(enum verdict v, double wall, double cpu, bool wrong, 
                              .disturbed = disturbed};
 }
 
+static uint32_t last_of(enum observation_series series, uint32_t solver)
+{
+        uint32_t n;
+
+        assert_ok(observations_last(w, series, solver, &n));
+        return n;
+}
+
 START_TEST(test_suspicions)
 {
         static const struct {
@@ -119,8 +127,8 @@ START_TEST(test_a_cause_is_told_once)
         reopen();
         ck_assert_int_eq(add(ALARM_UNBUILDABLE, COMMIT, BEFORE, 0, 0, &number), 1);
         ck_assert_uint_eq(number, 2);
-        ck_assert_uint_eq(observations_last(w, OF_WATCHES, 3), 2);
-        ck_assert_uint_eq(observations_last(w, OF_WATCHES, 2), 0);
+        ck_assert_uint_eq(last_of(OF_WATCHES, 3), 2);
+        ck_assert_uint_eq(last_of(OF_WATCHES, 2), 0);
         workspace_close(w);
 }
 END_TEST
@@ -245,7 +253,7 @@ START_TEST(test_an_alarm_is_read)
         }
         ck_assert_int_eq(add(ALARM_WRONG, COMMIT, BEFORE, 7, 1, &(uint32_t){0}), 1); /* its cause is known */
         ck_assert_int_eq(add(ALARM_SLOWER, COMMIT, BEFORE, 7, 1, &(uint32_t){0}), 0);
-        ck_assert_uint_eq(observations_last(w, OF_WATCHES, 3), 2);
+        ck_assert_uint_eq(last_of(OF_WATCHES, 3), 2);
         workspace_close(w);
 }
 END_TEST

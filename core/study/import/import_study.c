@@ -218,9 +218,11 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
 
 static int take_series(struct taking *t, enum observation_series series)
 {
-        uint32_t n = observations_last(t->source->there, series, t->there->number);
-        int r = 0;
+        uint32_t n;
+        int r = observations_last(t->source->there, series, t->there->number, &n);
 
+        if (r < 0)
+                return r;
         if (series == OF_CAMPAIGNS) {
                 t->numbers = allocate((size_t)n + 1, sizeof(*t->numbers));
                 t->n_numbers = n;
@@ -270,13 +272,15 @@ static void taking_done(struct taking *t)
 /* Counts the observations and campaigns of a solver that is not here. */
 static int pass_over(struct taking *t)
 {
+        uint32_t findings = 0, alarms = 0;
         char **names = NULL;
         size_t n = 0;
-        int r = campaign_names(t->source->there, t->there->number, &names, &n);
+        int r = campaign_names(t->source->there, t->there->number, &names, &n)
+            ?: observations_last(t->source->there, OF_CAMPAIGNS, t->there->number, &findings)
+            ?: observations_last(t->source->there, OF_WATCHES, t->there->number, &alarms);
 
         strings_free(names);
-        n += observations_last(t->source->there, OF_CAMPAIGNS, t->there->number);
-        n += observations_last(t->source->there, OF_WATCHES, t->there->number);
+        n += (size_t)findings + alarms;
         t->report->absent += n;
         if (r == 0 && n > 0)
                 source_note_missing(t->source, t->there->recipe->name);

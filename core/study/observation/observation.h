@@ -20,7 +20,7 @@ enum observation_kind {
         FINDING_CRASH,       /* a version crashed */
         FINDING_REGRESSION,  /* decided by the reference, unknown to the target */
         FINDING_IMPLICATION, /* decided, and unknown to the same version after an implied mutation */
-        N_FINDING_KINDS,
+        N_FINDING_KINDS, /* records have these numbers: a new kind of finding would move those of alarms, a new alarm goes last */
         ALARM_SLOWER = N_FINDING_KINDS, /* solved before and after, in more time */
         ALARM_LOST,                     /* solved before and not any more: timeout, unknown, crash … */
         ALARM_WRONG,                    /* an answer that contradicts the status of its case */
@@ -156,7 +156,7 @@ int observations_read(struct workspace *w, uint32_t solver, const char *folder, 
 void observations_done(struct observations *o);
 #define cleanup_observations cleanup(observations_done)
 /* The number of a solver's observations; cheap, for listings that check for changes. */
-uint32_t observations_last(struct workspace *w, enum observation_series series, uint32_t solver);
+int observations_last(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t *ret);
 
 /* The number of a campaign's inputs that each finding represents, including itself: those with its signature. */
 struct finding_count {

@@ -8,15 +8,15 @@
 #include "core/run/host.h"
 
 /* A series is a table: findings TABLE_FINDINGS, alarms TABLE_ALARMS. In either:
- *     'f' or 'a' solver(4) number(4) → record
+ *     'f' or 'a' solver(4) number(4)  → record
  *     'x' solver(4) number(4) kind(1) → an explanation: text
- *     'm' solver(4) number(4) → the machine of a finding's runs
- *     'n' solver(4)                  → the last number(4)
- * and the keys by which it is known → number(4); of findings
- *     'o' solver(4) kind(1) sha256                        these bytes
- *     'v' solver(4) kind(1) sha256 digest of the versions a further finding of these bytes
- * and of alarms
- *     'c' solver(4) "kind/commit" or "kind/case/id"       this cause
+ *     'm' solver(4) number(4)         → the machine of a finding's runs
+ *     'n' solver(4)                   → the last number(4)
+ * Keys by which a known one is found → number(4). Of findings:
+ *     'o' solver(4) kind(1) sha256                         the first of these bytes
+ *     'v' solver(4) kind(1) sha256 digest of the versions  a further one of these bytes, by its versions
+ * Of alarms:
+ *     'c' solver(4) "kind/commit" or "kind/case/id"        this cause
  * Beside findings: 'c' solver(4) number(4) campaign → number of inputs represented(8); and classes of commits (culprits.c). Beside alarms: the branches as
  * seen by a watch (watched.c). */
 static const struct {
@@ -35,7 +35,7 @@ static struct slice record_key(uint8_t key[KEY_SIZE], enum observation_series se
         return SLICE(key, KEY_SIZE);
 }
 
-/* 0 where there is none. */
+/* *ret 0: there is none. */
 static int get_number(struct store_txn *t, enum observation_series series, struct slice key, uint32_t *ret)
 {
         cleanup_blob struct blob b = {0};
@@ -60,49 +60,11 @@ static struct slice last_key(uint8_t key[5], uint32_t solver)
         return SLICE(key, 5);
 }
 
-static struct slice explained_key(uint8_t key[KEY_SIZE + 1], const struct observation *o, enum explanation e)
-{
-        record_key(key, observation_series(o), o->solver, o->number);
-        key[0] = 'x';
-        key[KEY_SIZE] = (uint8_t)e;
-        return SLICE(key, KEY_SIZE + 1);
-}
-
-int observation_explain(struct workspace *w, const struct observation *o, enum explanation e, const char *text)
-{
-        uint8_t key[KEY_SIZE + 1];
-
-        return store_set(workspace_store(w), series_of[observation_series(o)].table, explained_key(key, o, e), slice_string(text));
-}
-
-int observation_explained(struct workspace *w, const struct observation *o, enum explanation e, struct blob *ret)
-{
-        uint8_t key[KEY_SIZE + 1];
-
-        return store_fetch(workspace_store(w), series_of[observation_series(o)].table, explained_key(key, o, e), ret);
-}
-
 static struct slice machine_key(uint8_t key[KEY_SIZE], const struct observation *f)
 {
         record_key(key, OF_CAMPAIGNS, f->solver, f->number);
         key[0] = 'm';
         return SLICE(key, KEY_SIZE);
-}
-
-int finding_machine(struct workspace *w, const char *solver, const struct observation *f, char ret[PATH_SIZE])
-{
-        cleanup_blob struct blob b = {0};
-        uint8_t key[KEY_SIZE];
-        int r = store_fetch(workspace_store(w), TABLE_FINDINGS, machine_key(key, f), &b);
-
-        if (r == 0)
-                snprintf(ret, PATH_SIZE, "%.*s", (int)MIN(b.size, (size_t)PATH_SIZE - 1), (const char *)b.data);
-        return r == -ENOENT ? campaign_machine(w, solver, f->origin, ret) : r;
-}
-
-bool finding_is_elsewhere(struct workspace *w, const char *solver, const struct observation *f, char ret_machine[PATH_SIZE])
-{
-        return finding_machine(w, solver, f, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
 }
 
 static int put_record(struct store_txn *t, const struct observation *o)
@@ -126,22 +88,22 @@ static int get_in(struct store_txn *t, enum observation_series series, uint32_t 
         return r < 0 ? r : observation_decode(series, solver, number, SLICE(b.data, b.size), ret);
 }
 
-/* -- the findings known already: by bytes and versions -- */
+/* -- known findings: by bytes and versions -- */
 
-#define ORIGIN_SIZE   (6 + DIGEST_SIZE)
-#define VERSIONS_SIZE (ORIGIN_SIZE + DIGEST_SIZE)
+#define BYTES_KEY_SIZE    (6 + DIGEST_SIZE)
+#define VERSIONS_KEY_SIZE (BYTES_KEY_SIZE + DIGEST_SIZE)
 
-static struct slice origin_key(uint8_t key[ORIGIN_SIZE], uint32_t solver, enum observation_kind kind, enum judge_measure m,
+static struct slice bytes_key(uint8_t key[BYTES_KEY_SIZE], uint32_t solver, enum observation_kind kind, enum judge_measure m,
                                const struct digest *input)
 {
         key[0] = 'o';
         key_u32(key + 1, solver);
         key[5] = (uint8_t)((unsigned)kind | (unsigned)m << 4);
         memcpy(key + 6, input->bytes, DIGEST_SIZE);
-        return SLICE(key, ORIGIN_SIZE);
+        return SLICE(key, BYTES_KEY_SIZE);
 }
 
-static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct observation *f, const struct digest *input)
+static struct slice versions_key(uint8_t key[VERSIONS_KEY_SIZE], const struct observation *f, const struct digest *input)
 {
         struct hasher *h = hasher_new();
         struct digest versions;
@@ -149,20 +111,20 @@ static struct slice versions_key(uint8_t key[VERSIONS_SIZE], const struct observ
         hasher_string(h, f->reference);
         hasher_string(h, f->target);
         hasher_finish(h, &versions);
-        origin_key(key, f->solver, f->kind, f->measure, input);
+        bytes_key(key, f->solver, f->kind, f->measure, input);
         key[0] = 'v';
-        memcpy(key + ORIGIN_SIZE, versions.bytes, DIGEST_SIZE);
-        return SLICE(key, VERSIONS_SIZE);
+        memcpy(key + BYTES_KEY_SIZE, versions.bytes, DIGEST_SIZE);
+        return SLICE(key, VERSIONS_KEY_SIZE);
 }
 
-/* The key that identifies a finding, and the known finding's number; 0: new. */
-static int find_origin(struct store_txn *t, const struct observation *f, const struct digest *input, uint8_t key[VERSIONS_SIZE], struct slice *ret_key,
+/* Finds the finding of these bytes and versions: its number, or 0 and the key of a new one: 'o' for the first of these bytes, 'v' for a further one. */
+static int find_known(struct store_txn *t, const struct observation *f, const struct digest *input, uint8_t key[VERSIONS_KEY_SIZE], struct slice *ret_key,
                        uint32_t *ret)
 {
         cleanup_observation struct observation *known = NULL;
         int r;
 
-        *ret_key = origin_key(key, f->solver, f->kind, f->measure, input);
+        *ret_key = bytes_key(key, f->solver, f->kind, f->measure, input);
         r = get_number(t, OF_CAMPAIGNS, *ret_key, ret);
         if (r < 0 || *ret == 0)
                 return r;
@@ -173,9 +135,9 @@ static int find_origin(struct store_txn *t, const struct observation *f, const s
         return get_number(t, OF_CAMPAIGNS, *ret_key, ret);
 }
 
-/* -- whether an alarm is known already: its causes -- */
+/* -- known alarms: by their causes -- */
 
-/* The commit as the cause (case_id 0), or a case. */
+/* A cause: a case, or the commit (case_id 0). */
 static struct slice cause_key(const struct observation *a, uint32_t case_id, struct buffer *key)
 {
         record_put_u8(key, 'c');
@@ -187,8 +149,8 @@ static struct slice cause_key(const struct observation *a, uint32_t case_id, str
         return SLICE(key->data, key->size);
 }
 
-/* The first cause is the commit; without a version before it, the case. */
-static uint32_t first_cause(const struct observation *a)
+/* The cause by which an alarm is looked up: its commit (0), or its case if no earlier version was right. */
+static uint32_t main_cause(const struct observation *a)
 {
         return *a->reference ? 0 : a->case_id;
 }
@@ -203,7 +165,7 @@ static int put_cause(struct store_txn *t, const struct observation *a, uint32_t 
 static int put_causes(struct store_txn *t, const struct observation *a)
 {
         bool is_of_answers = a->kind == ALARM_WRONG || a->kind == ALARM_CONTRADICTION;
-        int r = first_cause(a) == 0 ? put_cause(t, a, 0) : 0;
+        int r = main_cause(a) == 0 ? put_cause(t, a, 0) : 0;
 
         for (size_t i = 0; r == 0 && is_of_answers && alarm_case(a, i); i++)
                 r = put_cause(t, a, alarm_case(a, i)->case_id);
@@ -217,15 +179,15 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
 {
         enum observation_series series = observation_series(o);
         cleanup_buffer struct buffer cause = {0};
-        uint8_t origin[VERSIONS_SIZE], last[5], machine[KEY_SIZE];
+        uint8_t bytes[VERSIONS_KEY_SIZE], last[5], machine[KEY_SIZE];
         struct slice key = {0};
         bool is_known;
         int r;
 
         if (series == OF_WATCHES)
-                r = get_number(t, series, cause_key(o, first_cause(o), &cause), &o->number);
+                r = get_number(t, series, cause_key(o, main_cause(o), &cause), &o->number);
         else
-                r = find_origin(t, o, input, origin, &key, &o->number);
+                r = find_known(t, o, input, bytes, &key, &o->number);
         if (r < 0)
                 return r;
         is_known = o->number != 0;
@@ -314,7 +276,7 @@ int observation_named(struct workspace *w, uint32_t solver, const char *word, st
 int observation_find(struct workspace *w, const struct observation *f, struct slice input, struct observation **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        uint8_t origin[VERSIONS_SIZE];
+        uint8_t bytes[VERSIONS_KEY_SIZE];
         struct digest digest;
         struct slice key;
         uint32_t number = 0;
@@ -322,10 +284,17 @@ int observation_find(struct workspace *w, const struct observation *f, struct sl
 
         digest_of(input.data, input.size, &digest);
         if (r == 0)
-                r = find_origin(t, f, &digest, origin, &key, &number);
+                r = find_known(t, f, &digest, bytes, &key, &number);
         if (r < 0)
                 return r;
         return number == 0 ? -ENOENT : get_in(t, OF_CAMPAIGNS, f->solver, number, ret);
+}
+
+enum format observation_format(struct workspace *w, const struct observation *o)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+
+        return cases_get(workspace_cases(w), o->case_id, &info) < 0 ? FORMAT_SMT2 : info->format;
 }
 
 int observations_read(struct workspace *w, uint32_t solver, const char *folder, struct observations *ret)
@@ -362,21 +331,59 @@ void observations_done(struct observations *o)
         *o = (struct observations){0};
 }
 
-uint32_t observations_last(struct workspace *w, enum observation_series series, uint32_t solver)
+int observations_last(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
         uint8_t key[5];
-        uint32_t n = 0;
 
-        if (store_read(workspace_store(w), &t) == 0)
-                get_number(t, series, last_key(key, solver), &n);
-        return n;
+        return store_read(workspace_store(w), &t) ?: get_number(t, series, last_key(key, solver), ret);
+}
+
+/* -- explanations; the machine -- */
+
+static struct slice explained_key(uint8_t key[KEY_SIZE + 1], const struct observation *o, enum explanation e)
+{
+        record_key(key, observation_series(o), o->solver, o->number);
+        key[0] = 'x';
+        key[KEY_SIZE] = (uint8_t)e;
+        return SLICE(key, KEY_SIZE + 1);
+}
+
+int observation_explain(struct workspace *w, const struct observation *o, enum explanation e, const char *text)
+{
+        uint8_t key[KEY_SIZE + 1];
+
+        return store_set(workspace_store(w), series_of[observation_series(o)].table, explained_key(key, o, e), slice_string(text));
+}
+
+int observation_explained(struct workspace *w, const struct observation *o, enum explanation e, struct blob *ret)
+{
+        uint8_t key[KEY_SIZE + 1];
+
+        return store_fetch(workspace_store(w), series_of[observation_series(o)].table, explained_key(key, o, e), ret);
+}
+
+int finding_machine(struct workspace *w, const char *solver, const struct observation *f, char ret[PATH_SIZE])
+{
+        cleanup_blob struct blob b = {0};
+        uint8_t key[KEY_SIZE];
+        int r = store_fetch(workspace_store(w), TABLE_FINDINGS, machine_key(key, f), &b);
+
+        if (r == 0)
+                snprintf(ret, PATH_SIZE, "%.*s", (int)MIN(b.size, (size_t)PATH_SIZE - 1), (const char *)b.data);
+        return r == -ENOENT ? campaign_machine(w, solver, f->origin, ret) : r;
+}
+
+bool finding_is_elsewhere(struct workspace *w, const char *solver, const struct observation *f, char ret_machine[PATH_SIZE])
+{
+        return finding_machine(w, solver, f, ret_machine) == 0 && *ret_machine && strcmp(ret_machine, host_machine()) != 0;
 }
 
 /* -- marks -- */
 
-/* `told` 0: changes the mark. */
-static int change(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, int64_t told, enum observation_mark mark, const char *url)
+/* Sets when an alarm was told, or, if `told` is 0, the mark and its address. */
+static int set_fate(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, int64_t told, enum observation_mark mark,
+                    const char *url)
 {
         struct store_update u = {.store = workspace_store(w)};
 
@@ -400,19 +407,12 @@ static int change(struct workspace *w, enum observation_series series, uint32_t 
 
 int observation_set_told(struct workspace *w, uint32_t solver, uint32_t number, int64_t when)
 {
-        return change(w, OF_WATCHES, solver, number, when, MARK_NONE, "");
-}
-
-enum format observation_format(struct workspace *w, const struct observation *o)
-{
-        cleanup(case_info_unrefp) struct case_info *info = NULL;
-
-        return cases_get(workspace_cases(w), o->case_id, &info) < 0 ? FORMAT_SMT2 : info->format;
+        return set_fate(w, OF_WATCHES, solver, number, when, MARK_NONE, "");
 }
 
 int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark, const char *url)
 {
-        return change(w, series, solver, number, 0, mark, url ? url : "");
+        return set_fate(w, series, solver, number, 0, mark, url ? url : "");
 }
 
 /* -- counts -- */

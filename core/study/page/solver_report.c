@@ -164,6 +164,7 @@ static void add_count(struct buffer *b, const char *label, size_t n, const char 
 static void write_figures(const struct report *r, size_t n_wrong, struct buffer *b)
 {
         const struct report_column *newest = NULL;
+        uint32_t findings = 0, alarms = 0; /* an error is the sections' */
         char text[96], label[160];
         size_t slower = 0;
 
@@ -186,8 +187,10 @@ static void write_figures(const struct report *r, size_t n_wrong, struct buffer 
                 add_count(b, r->unbuildable == 1 ? "commit cannot be built" : "commits cannot be built", r->unbuildable, "");
         snprintf(text, sizeof(text), "%zu slower, %zu faster", slower, r->n_steps - slower);
         add_count(b, text, r->n_steps, r->n_steps == 1 ? "step" : "steps");
-        add_count(b, "findings of campaigns", observations_last(r->workspace, OF_CAMPAIGNS, r->solver->number), "");
-        add_count(b, "alarms", observations_last(r->workspace, OF_WATCHES, r->solver->number), "");
+        observations_last(r->workspace, OF_CAMPAIGNS, r->solver->number, &findings);
+        observations_last(r->workspace, OF_WATCHES, r->solver->number, &alarms);
+        add_count(b, "findings of campaigns", findings, "");
+        add_count(b, "alarms", alarms, "");
         add_count(b, "wrong or contradictory answers", n_wrong, "");
         buffer_adds(b, "</dl>\n");
 }

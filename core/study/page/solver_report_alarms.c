@@ -69,11 +69,15 @@ int report_write_alarms(struct report *r, struct buffer *b)
                                                      {"slower", HTML_NUMBER, false}, {"cases", HTML_NUMBER, true}, {"worst", HTML_WIDE, true},
                                                      {"mark", HTML_TEXT, true}};
         struct html_table t = {.caption = "Alarms", .columns = columns, .n = ARRAY_SIZE(columns)};
-        uint32_t last = observations_last(r->workspace, OF_WATCHES, r->solver->number);
-        struct alarms a = {.report = r, .table = &t, .to = b, .from = last > REPORT_ROWS ? last - REPORT_ROWS + 1 : 1};
+        struct alarms a = {.report = r, .table = &t, .to = b, .from = 1};
         cleanup_observations struct observations all = {0};
-        int e = 0;
+        uint32_t last;
+        int e = observations_last(r->workspace, OF_WATCHES, r->solver->number, &last);
 
+        if (e < 0)
+                return e;
+        if (last > REPORT_ROWS)
+                a.from = last - REPORT_ROWS + 1;
         buffer_adds(b, "<section id=\"alarms\"><h2>Alarms</h2>\n");
         if (last == 0) {
                 xml_addf(b, "<p>None: <code>solverfs watch %s</code> looks at new commits as they arrive.</p>\n", r->solver->recipe->name);

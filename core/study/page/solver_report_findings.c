@@ -133,10 +133,13 @@ int report_write_findings(struct report *r, struct buffer *b)
         static const struct {
                 const char *folder, *caption;
         } groups[] = {{"soundness", "Wrong answers and crashes"}, {"incompleteness", "Unknown answers"}, {"spr", "Slowdowns"}};
-        int e = 0;
+        uint32_t last;
+        int e = observations_last(r->workspace, OF_CAMPAIGNS, r->solver->number, &last);
 
+        if (e < 0)
+                return e;
         buffer_adds(b, "<section id=\"findings\"><h2>Findings</h2>\n");
-        if (observations_last(r->workspace, OF_CAMPAIGNS, r->solver->number) == 0)
+        if (last == 0)
                 buffer_adds(b, "<p>No campaign has found anything.</p>\n");
         else
                 buffer_adds(b, "<p>Inputs that campaigns made: wrong answers and crashes, formulas that come back unknown, and slowdowns between two "
