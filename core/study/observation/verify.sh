@@ -4,7 +4,7 @@ prepare() { # prepare SIDE COMMIT: builds it from a clean clone
 	case $2 in
 	exec:*) mkdir -p "$1" ;;
 	*)
-		[ -d clone ] || git clone -q --no-checkout "$repository" clone || exit 2
+		[ -d clone ] || { rm -rf cloning && git clone -q --no-checkout "$repository" cloning && mv cloning clone; } || exit 2
 		rm -rf "$1" && git -C clone worktree prune && git -C clone worktree add -q --detach "../$1" "${root:-${2%%:*}}" || exit 2 ;;
 	esac
 	echo "building $1: $2"
