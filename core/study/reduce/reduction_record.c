@@ -1,4 +1,4 @@
-/* Reductions in TABLE_REDUCED: key → record. */
+/* A reduction as the bytes of TABLE_REDUCED. */
 #include "cache/base/transfer.h"
 #include "core/study/reduce/reduction.h"
 
@@ -23,21 +23,20 @@ static void transfer_flags(struct transfer *t, bool *const *flags, size_t n)
 
 static void transfer_answer(struct transfer *t, struct version_answer *a)
 {
-        cleanup_buffer struct buffer end = {0};
+        cleanup_free char *end = copy_string(a->end); /* reading replaces it */
 
         a->verdict = transfer_choice(t, a->verdict, N_VERDICTS);
         transfer_real(t, &a->seconds);
-        buffer_adds(&end, transfer_reads(t) ? "" : a->end);
-        transfer_bytes(t, &end);
-        if (end.size >= sizeof(a->end))
+        transfer_string(t, &end);
+        if (!end || strlen(end) >= sizeof(a->end))
                 record_fail(&t->from);
         else
-                memcpy(a->end, end.data, end.size + 1);
+                strcpy(a->end, end);
 }
 
 static void transfer_text(struct transfer *t, struct buffer *text)
 {
-        buffer_adds(text, ""); /* it is a string, also when it is empty */
+        buffer_adds(text, ""); /* so that data is a string, also of an empty text */
         transfer_bytes(t, text);
 }
 
@@ -46,6 +45,7 @@ static void transfer_reduction(struct transfer *t, struct reduction *r)
         bool is_memory = r->measure == JUDGE_MEMORY, is_effort = r->measure == JUDGE_EFFORT;
 
         transfer_version(t, RECORD_VERSION);
+        /* two flags for the measure: older records have neither, and are of time */
         transfer_flags(t, (bool *[]){&r->is_minimal, &r->is_cpu_time, &r->has_ended, &r->has_reference, &is_memory, &is_effort}, 6);
         r->measure = is_memory ? JUDGE_MEMORY : is_effort ? JUDGE_EFFORT : JUDGE_TIME;
         r->interest = transfer_choice(t, r->interest, N_INTERESTS);
@@ -73,14 +73,14 @@ int reduction_encode(struct reduction *r, struct buffer *to)
 int reduction_decode(struct slice bytes, struct reduction *ret)
 {
         struct transfer t = {.from = record_of(bytes)};
-        int k;
+        int r;
 
         *ret = (struct reduction){0};
         transfer_reduction(&t, ret);
-        k = buffer_error(&ret->text) < 0 || buffer_error(&ret->implied) < 0 ? -ENOMEM : record_end(&t.from, "a reduction");
-        if (k < 0) {
+        r = buffer_error(&ret->text) < 0 || buffer_error(&ret->implied) < 0 ? -ENOMEM : record_end(&t.from, "a reduction");
+        if (r < 0) {
                 reduction_done(ret);
                 *ret = (struct reduction){0};
         }
-        return k;
+        return r;
 }
