@@ -1,3 +1,4 @@
+/* The localizer's questions put to the store and the engine: known builds and runs are fed first, then batch by batch what the plan wants. */
 #include "core/study/localize/localization.h"
 
 #include <math.h>

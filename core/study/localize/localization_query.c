@@ -9,6 +9,7 @@ struct localized_query {
         struct case_info *info;
 };
 
+/* All that a result depends on. Parts that came later are added only where they are set, so that older keys stay. */
 static void localized_key(const struct localization_options *o, const struct case_info *info, struct digest *ret)
 {
         struct cell cell = localization_cell(o, o->target, NULL);

@@ -1,3 +1,4 @@
+/* The search's cases, facts, wants and results. A plan is made by the method (localize_default.c). */
 #include "core/study/localize/localize_internal.h"
 
 /* -- life --------------------------------------------------------------------------------------------------------- */

@@ -1,3 +1,5 @@
+/* The method. A plan takes each case's line of first parents: its ends, then each gap between two neighbouring places that were run. A gap is unsure
+ * (repeat a run), without a change (nothing), or with one: builds split it, until the change is a culprit (verify) or a merge (search its sides). */
 #include "core/study/localize/localize_internal.h"
 #include "core/study/base/stat.h"
 
@@ -84,16 +86,16 @@ static void repeat(struct search *s, const struct line *line, const struct sight
                 want_run(s->l, line->at[at->place], s->test);
 }
 
-/* Asked before anything is wanted of a case. */
+/* May the case want a run? If not, notes that it would have wanted one. */
 static bool may_ask(struct search *s)
 {
         s->t->is_cut_off |= s->t->is_spent;
         return !s->t->is_spent;
 }
 
-static bool is_spent(struct search *s, const struct sighting *at)
+static bool may_repeat(struct search *s, const struct sighting *at)
 {
-        return at->n >= MOST_SAMPLES || !may_ask(s);
+        return at->n < MOST_SAMPLES && may_ask(s);
 }
 
 /* True if the level is one of effort, and the values before and after the change are surely closer than a quarter of the ends' ratio: effort changed
@@ -209,7 +211,7 @@ static void write_culprit(struct search *s, const struct line *line, const struc
 }
 
 /* Handles a change that cannot be divided further on this line: searches the commits that a merge brought, or reports a culprit. */
-static void resolved(struct search *s, const struct line *line, const struct sighting *from, const struct sighting *to)
+static void resolve(struct search *s, const struct line *line, const struct sighting *from, const struct sighting *to)
 {
         s->n_blamed = 0;
         s->is_side_cut_off = false;
@@ -233,6 +235,8 @@ static void resolved(struct search *s, const struct line *line, const struct sig
 
 /* -- one line ----------------------------------------------------------------------------------------------------- */
 
+/* from->change is the probability of a change in the gap. Unsure: repeats the end whose level is less sure. Likely: asks for a build that splits the gap;
+ * if none in it is possible, resolves it. */
 static void search_gap(struct search *s, const struct line *line, const double *below, const struct sighting *from,
                        const struct sighting *to)
 {
@@ -244,9 +248,9 @@ static void search_gap(struct search *s, const struct line *line, const double *
                 double unsure_from = 1 - from->level[top_level(from)], unsure_to = 1 - to->level[top_level(to)];
                 const struct sighting *at = unsure_from > unsure_to ? from : to;
 
-                if (is_spent(s, at))
+                if (!may_repeat(s, at))
                         at = at == from ? to : from;
-                if (!is_spent(s, at)) {
+                if (may_repeat(s, at)) {
                         repeat(s, line, at, risk);
                         return;
                 }
@@ -255,7 +259,7 @@ static void search_gap(struct search *s, const struct line *line, const double *
         if (from->change <= 0.5 || (from->change <= SURE_SPENT && !may_ask(s)))
                 return;
         if (!demand_add(s->l, s->test, line, from->place, to->place, below))
-                resolved(s, line, from, to);
+                resolve(s, line, from, to);
         else if (!may_ask(s))
                 write_culprit(s, line, from, to, true);
         else
@@ -263,7 +267,7 @@ static void search_gap(struct search *s, const struct line *line, const double *
 }
 
 /* True if the case has run there; else asks for a first run. */
-static bool look_at(struct search *s, size_t program)
+static bool has_run(struct search *s, size_t program)
 {
         if (facts_at(s->t, program) > 0)
                 return true;
@@ -328,13 +332,13 @@ static size_t count_changes(const struct view *v, double above, double below)
         return n;
 }
 
-/* No gap is likely to have a change, but all of them together may: repeats the least sure place. */
-static void look_closer(struct search *s, const struct line *line, const struct view *v)
+/* No gap is likely to have a change, but all together may: repeats the place whose level is least sure. */
+static void repeat_least_sure(struct search *s, const struct line *line, const struct view *v)
 {
         const struct sighting *least = NULL;
 
         for (size_t i = 0; v->still < SURE_NONE && i < v->n; i++)
-                if (!is_spent(s, &v->sightings[i]) &&
+                if (may_repeat(s, &v->sightings[i]) &&
                     (!least || v->sightings[i].level[top_level(&v->sightings[i])] < least->level[top_level(least)]))
                         least = &v->sightings[i];
         if (least)
@@ -348,7 +352,7 @@ static void search_gaps(struct search *s, const struct line *line, const struct 
 }
 
 /* Runs the same seeds at both ends, as many as the judgement wants, before anything between them is built. */
-static void look_at_ends(struct search *s)
+static void want_ends(struct search *s)
 {
         s->no_change = s->t->ends == ENDS_SAME;
         if (s->t->ends != ENDS_OPEN || !may_ask(s))
@@ -369,12 +373,12 @@ static void search_line(struct search *s, const struct line *line)
 
         for (int i = 0; i < 2; i++) {
                 s->end_failed |= s->l->built[ends[i]] == BUILD_FAILED;
-                seen &= !s->end_failed && look_at(s, ends[i]);
+                seen &= !s->end_failed && has_run(s, ends[i]);
         }
         if (!seen)
                 return;
         if (s->t->ends != ENDS_DIFFER) {
-                look_at_ends(s);
+                want_ends(s);
                 return;
         }
         view_make(s, line, RATE_LINE, &v);
@@ -388,7 +392,7 @@ static void search_line(struct search *s, const struct line *line)
         if (changed || s->open)
                 return;
         s->no_change = v.still >= SURE_NONE;
-        look_closer(s, line, &v);
+        repeat_least_sure(s, line, &v);
 }
 
 /* -- sides of merges ---------------------------------------------------------------------------------------------- */
@@ -417,7 +421,7 @@ static bool search_side(struct search *s, const struct line *line, int before, i
                 high--;
         while (low < high && s->l->built[line->at[low]] == BUILD_FAILED)
                 low++;
-        if (high == 0 || !look_at(s, line->at[high])) {
+        if (high == 0 || !has_run(s, line->at[high])) {
                 s->is_side_cut_off |= high > 0 && s->t->is_spent;
                 if (high == 0 || s->t->is_spent)
                         blame_side(s, line, 0, line->n - 1);
@@ -425,7 +429,7 @@ static bool search_side(struct search *s, const struct line *line, int before, i
         }
         view_make(s, line, RATE_SIDE, &v);
         tip = &v.sightings[v.n - 1];
-        if (tip->level[top_level(tip)] < SURE && !is_spent(s, tip)) {
+        if (tip->level[top_level(tip)] < SURE && may_repeat(s, tip)) {
                 repeat(s, line, tip, 1 - SURE);
                 return false;
         }
@@ -437,7 +441,7 @@ static bool search_side(struct search *s, const struct line *line, int before, i
                 blame_side(s, line, 0, high);
                 return false;
         }
-        is_seen = look_at(s, line->at[low]);
+        is_seen = has_run(s, line->at[low]);
         for (size_t i = 0; is_seen && i + 1 < v.n; i++)
                 changed |= v.sightings[i].change > 0.5 && slower == (top_level(&v.sightings[i + 1]) > top_level(&v.sightings[i]));
         if (changed) {
@@ -448,7 +452,7 @@ static bool search_side(struct search *s, const struct line *line, int before, i
                 s->is_side_cut_off = true;
                 blame_side(s, line, 0, line->n - 1);
         } else if (is_seen) {
-                look_closer(s, line, &v);
+                repeat_least_sure(s, line, &v);
         }
         return changed;
 }

@@ -99,6 +99,7 @@ enum ends_state {
         ENDS_SAME, /* no, or by too little for the pairs of a judgement to show it */
 };
 
+/* A case of the search. */
 struct test {
         size_t ends_at[2]; /* the programs of the reference and of the target */
         struct line *line;
@@ -115,7 +116,7 @@ struct test {
         struct verification *verifications;
         size_t n_verifications;
         enum localize_state state;
-        bool is_spent, is_cut_off; /* it may not ask for more runs; it would have asked */
+        bool is_spent, is_cut_off; /* it may ask for no more runs; it would have asked for some */
         struct localize_culprit *culprits;
         size_t n_culprits;
 };

@@ -1,3 +1,4 @@
+/* The lines that are searched: along first parents, and along what a merge brought. */
 #include "core/study/localize/localize_internal.h"
 
 /* The line of the commits on a chain, which is newest first. Consecutive equal programs are one place. Lines are cached. */

@@ -1,3 +1,4 @@
+/* From runs to levels: the likelihood of each level at a place, the posterior along the line (forward-backward), the noise of all cases. */
 #include "core/study/localize/localize_internal.h"
 #include "core/study/base/stat.h"
 
@@ -5,8 +6,8 @@
 
 /* -- levels ------------------------------------------------------------------------------------------------------- */
 
-/* An outcome's position from fast (0) to slow (1); infinite if no number gives it. */
-static double share_of(const struct thresholds *t, const struct localize_outcome *outcome)
+/* An outcome's position from fast (0) to slow (1), by effort if that tells the ends apart; a timeout is infinite. */
+static double position_of(const struct thresholds *t, const struct localize_outcome *outcome)
 {
         if (!isnan(outcome->effort) && !isnan(t->effort_fast))
                 return (outcome->effort - t->effort_fast) / (t->effort_slow - t->effort_fast);
@@ -17,12 +18,12 @@ static double share_of(const struct thresholds *t, const struct localize_outcome
 
 enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome)
 {
-        double share;
+        double position;
 
         if (outcome->answer == LOCALIZE_BROKEN)
                 return LEVEL_BROKEN;
-        share = share_of(thresholds, outcome);
-        return share < thresholds->low_cut ? LEVEL_FAST : share > thresholds->high_cut ? LEVEL_SLOW : LEVEL_BETWEEN;
+        position = position_of(thresholds, outcome);
+        return position < thresholds->low_cut ? LEVEL_FAST : position > thresholds->high_cut ? LEVEL_SLOW : LEVEL_BETWEEN;
 }
 
 /* -- runs in doubt -- */
@@ -93,7 +94,7 @@ void thresholds_cut(struct test *t)
 
         for (size_t i = 0; i < t->n_facts; i++)
                 if (t->facts[i].outcome.answer != LOCALIZE_BROKEN)
-                        x[n++] = share_of(&t->thresholds, &t->facts[i].outcome);
+                        x[n++] = position_of(&t->thresholds, &t->facts[i].outcome);
         stat_sort(x, n);
         t->thresholds.low_cut = cut_between(x, n, 1.0 / 3 - 0.2, 1.0 / 3 + 0.2);
         t->thresholds.high_cut = cut_between(x, n, 2.0 / 3 - 0.13, 2.0 / 3 + 0.26);
@@ -247,7 +248,7 @@ static double run_forward(const struct sighting *s, size_t n, double rate, int n
                 evidence += log(sum) + scale;
         }
         for (int k = 0; k < N_LEVELS; k++)
-                total += same[k]; /* already divided by the evidence */
+                total += same[k]; /* scaled like forward, so it is a share of the evidence */
         *still = n > 0 ? total : 1;
         return n > 0 ? evidence : 0;
 }
@@ -381,7 +382,7 @@ void noise_estimate(struct localize *l)
         for (size_t i = 0; i < l->n_tests; i++) {
                 struct test *t = &l->tests[i];
 
-                for (int k = 0; k < N_NOISE; k++)
+                for (int k = 0; k < N_NOISE; k++) /* without its own */
                         t->noise_prior[k] = fmax(sum[k] - t->noise[k], 1e-12);
                 noise_share(t->noise_prior, NULL, t->noise_prior);
                 noise_share(t->noise_prior, evidence[i], t->noise);
