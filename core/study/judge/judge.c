@@ -91,6 +91,7 @@ int judge_order(const struct judged_case *a, const struct judged_case *b, enum j
 
 /* -- runs --------------------------------------------------------------------------------------------------------- */
 
+/* Of two limits; 0: none. */
 static double lesser(double a, double b)
 {
         double ret = fmin(a > 0 ? a : INFINITY, b > 0 ? b : INFINITY);
@@ -351,6 +352,7 @@ static void set_change(struct series *s)
                 s->ret->change = is_same(s) ? JUDGE_SAME : JUDGE_UNDECIDED;
 }
 
+/* The result over all pairs of a case. */
 static void conclude(struct series *s)
 {
         struct judge_shift *ret = s->ret;
@@ -422,11 +424,13 @@ static void plan(const struct measured *m, const struct judge_set_shift *set, st
 
                 if (s->ret->change != JUDGE_UNDECIDED || (!m->is_asked && c->flips[0] + c->flips[1] == 0))
                         continue;
+                /* of the first pairs, at least half must have the measure */
                 if (s->n < JUDGE_FIRST_PAIRS ? 2 * s->n >= s->known : (!set || may_follow(m, set, &p, s->n)) && !judge_is_hopeless(&p))
                         c->wanted = MAX(c->wanted, judge_next_pairs(s->known, m->most_wanted));
         }
 }
 
+/* At one seed a change cannot be shown: the case differs there, or is undecided. */
 static void one_seed(struct measured *m)
 {
         for (size_t i = 0; i < m->n; i++) {
@@ -474,7 +478,7 @@ static bool gives_up(const struct judge_case *c, size_t pairs, int side)
 }
 
 /* The change of a case that the answers do not decide: lost and gained are constant, or changes of time. */
-static enum judge_change headline(const struct judge_case *of, const struct judged_case *c, const struct judge_options *o)
+static enum judge_change change_of_case(const struct judge_case *of, const struct judged_case *c, const struct judge_options *o)
 {
         enum judge_change time = c->by[JUDGE_TIME].change, asked = c->by[o->measure].change;
         bool before = 2 * c->solved[0] > c->pairs, after = 2 * c->solved[1] > c->pairs; /* mostly solved */
@@ -549,7 +553,7 @@ void judge(const struct judge_case *cases, size_t n, const struct judge_options 
 
                 if (c->change != JUDGE_UNDECIDED)
                         continue;
-                c->change = headline(&cases[i], c, options);
+                c->change = change_of_case(&cases[i], c, options);
                 if (ret->set.wanted > c->pairs) /* the set wants equally many pairs of each of its tested cases */
                         c->wanted = MAX(c->wanted, ret->set.wanted);
         }

@@ -62,6 +62,7 @@ static double power(const struct prospect *p, size_t look)
 
         if (alone == 0)
                 return 0;
+        /* the look finds a shift of at least this */
         least = fmax(p->floor, -stat_normal_quantile(alone / 2) * sqrt(p->fixed * p->fixed + p->error * p->error * n / k));
         expected = fabs(p->shift) + (k - n) / k * OPTIMISM * p->error;
         deviation = p->error * sqrt(n * (k - n)) / k;

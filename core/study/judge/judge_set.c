@@ -35,7 +35,7 @@ static void error_over_seeds(const struct moments *c, size_t n, double pooled, s
         ret->seeds_df = squares > 0 ? sum * sum / squares : 1;
 }
 
-/* Of the pairs of each case. */
+/* c[i] is of the pairs of case i. */
 static struct spread spread_of(const struct moments *c, size_t n)
 {
         struct spread ret = {.cases = INFINITY, .is_even = true};
