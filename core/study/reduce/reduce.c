@@ -1,3 +1,4 @@
+/* Tests candidates in batches, takes the first interesting one, and goes back where a text is not interesting a second time; sweeps by delta debugging. */
 #include "core/study/reduce/reduce_internal.h"
 
 #include <search.h>
@@ -14,7 +15,7 @@ struct reducer {
         /* The texts to go back to, the largest first: the input; few of those that were interesting twice, each at least a tenth smaller than the one
          * before; and all that were interesting once (checks_late). The last one is the current text. */
         struct buffer *trail; /* owned, with the texts */
-        size_t n, n_sure;
+        size_t n, n_sure;     /* the first n_sure of them were interesting twice */
         size_t n_refused; /* candidates of the current text */
         bool is_script; /* and every candidate must be one, by these options */
         struct script_options script;
@@ -178,6 +179,7 @@ static int go_back(struct reducer *r)
         return k == 0 ? errorf(-ENODATA, "the test is not interested in the input any more") : k;
 }
 
+/* Returns 1: a text was taken. */
 static int tell_taken(struct reducer *r)
 {
         if (r->test->taken)

@@ -35,11 +35,11 @@ struct reduce_pool {
         char *why; /* owned: the sentence of the error */
 };
 
-static void hush(int fd)
+static void clear_event(int fd)
 {
         eventfd_t count;
 
-        eventfd_read(fd, &count); /* which may be empty */
+        eventfd_read(fd, &count); /* fails if there is no event */
 }
 
 /* Under the lock: ends what stands behind the first interesting text; after an error, everything. */
@@ -115,7 +115,7 @@ static void *work(void *user)
                 struct slice text;
                 int r;
 
-                hush(worker->stop);
+                clear_event(worker->stop);
                 worker->at = p->next++;
                 text = p->texts[worker->at];
                 p->n_busy++;
@@ -151,11 +151,10 @@ int reduce_pool_try(void *user, const struct slice *texts, size_t n, enum reduce
 
                 pthread_mutex_unlock(&p->lock);
                 poll(fds, n_fds, -1);
-                hush(p->done);
+                clear_event(p->done);
                 pthread_mutex_lock(&p->lock);
-                if (p->error == 0 && p->cancel_fd >= 0 && fds[1].revents != 0) {
+                if (p->error == 0 && p->cancel_fd >= 0 && fds[1].revents != 0)
                         note_error(p, -ECANCELED);
-                }
                 is_over = p->n_busy == 0 && !has_work(p);
         }
         r = p->error;

@@ -682,7 +682,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script)
                 {"names", step_names},
                 {"arguments and literals", step_parts, .again = true, .is_fine = true},
                 {"places", try_changes, .again = true, .is_fine = true, .list = list_places, .make = make_single, .goes_on = true},
-                {"logic", try_changes, .again = true, .is_fine = true, .make = make_logic, .n = 13},
+                {"logic", try_changes, .again = true, .is_fine = true, .make = make_logic, .n = 13 /* ALL, and the parts of a name */},
                 {"assertions", sweep_commands, .is_fine = true, .chooses = is_joinable, .text = text_with_joined},
                 {"constants", try_changes, .again = true, .is_fine = true, .list = list_constant_pairs, .make = make_single},
                 {"nested terms", try_changes, .again = true, .is_fine = true, .list = list_nestings, .make = make_single},

@@ -1,7 +1,7 @@
 /* The steps of a text that is no script, and of what is none in a script: trees of parentheses, lines. */
 #include "core/study/reduce/reduce_internal.h"
 
-/* Those of one depth. */
+/* The nodes that a sweep may leave out. */
 struct level {
         const struct text_tree *tree;
         size_t *list; /* owned */
@@ -167,7 +167,7 @@ static int without_parens(void *user, const bool *is_out, struct buffer *ret)
         return 0;
 }
 
-/* Many at once: one by one, thousands around a word would take as many passes over the text. */
+/* Leaves out parentheses around a single node, many at once: one by one, thousands around a word would take as many passes over the text. */
 static int unwrap(struct reducer *r)
 {
         cleanup(text_tree_done) struct text_tree t = {0};

@@ -1,3 +1,4 @@
+/* Interest tests on two versions: the input's runs say what is of interest and by which bounds, then workers test candidates. */
 #include "core/study/reduce/reduction.h"
 
 #include <math.h>
@@ -75,7 +76,7 @@ static int take_job_slot(struct reduce_versions *v)
 }
 
 /* Before a test by the first worker: 0 when it has its core. */
-static int first_begin(struct reduce_versions *v)
+static int first_worker_ready(struct reduce_versions *v)
 {
         int k = v->workers[0].pool ? 0 : job_give_way(v->job);
 
@@ -232,6 +233,7 @@ static int is_good(const struct testing *t, int side, double limit, double *ret_
         return r;
 }
 
+/* The reference's time says what the target must take at least. If the target is likelier to refute, it runs first, against the last such time. */
 static int test_slow(const struct testing *t)
 {
         struct reduce_versions *v = t->versions;
@@ -397,7 +399,7 @@ static int test_text(void *user, unsigned worker, struct slice text, int cancel_
         static int (*const tests[])(const struct testing *t) = {
                 [INTEREST_SLOW] = test_slow, [INTEREST_CRASH] = test_crash, [INTEREST_ANSWERS] = test_answers, [INTEREST_IMPLICATION] = test_implication};
         struct reduce_versions *v = user;
-        int r = worker == 0 ? first_begin(v) : 0;
+        int r = worker == 0 ? first_worker_ready(v) : 0;
 
         return r < 0 ? r : tests[v->options.interest](&(struct testing){v, worker, text, cancel_fd});
 }
@@ -488,8 +490,8 @@ static void choose_bounds(struct reduce_versions *v)
                 v->options.floor = is_time ? fmin(REDUCE_FLOOR, slow / 2) : v->options.ratio * least;
 }
 
-/* Both on the input, the slow one's clock deciding what is counted. */
-static int look_at_input(struct reduce_versions *v, struct slice input, struct slice implied)
+/* Runs both versions on the input, the target first: its run shows which clock counts. */
+static int run_input(struct reduce_versions *v, struct slice input, struct slice implied)
 {
         int r = 0;
 
@@ -578,7 +580,7 @@ int reduce_versions_open(struct job *j, const struct reduction_options *options,
                         weaken_step_print(v->weaken, &v->step, &v->last);
         }
         if (r == 0)
-                r = open_workers(v) ?: look_at_input(v, input, implied);
+                r = open_workers(v) ?: run_input(v, input, implied);
         for (unsigned i = 1; i < v->n_workers; i++)
                 v->workers[i].most_ns = v->workers[0].most_ns; /* no run will be longer */
         if (r == 0)
@@ -607,7 +609,7 @@ int reduce_versions_run(struct reduce_versions *v, struct slice text, struct ver
 {
         const struct testing t = {.versions = v, .text = text, .cancel_fd = v->cancel_fd};
         struct applying a = {.testing = t, .text = implied};
-        int r = first_begin(v);
+        int r = first_worker_ready(v);
 
         for (int side = 0; r == 0 && side < N_SIDES; side++) {
                 ret[side] = (struct version_answer){0};

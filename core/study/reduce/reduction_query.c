@@ -87,7 +87,7 @@ static int reduced_find(struct query *query, struct value **ret)
         return 0;
 }
 
-/* `was_shown`: a mount may have shown another text, which only a new end replaces. */
+/* Stores the reduction. If a mount may have shown an earlier end (`was_shown`), what has not ended is stored beside it, until a new end replaces both. */
 static int put(const struct reduced_query *q, struct reduction *r, bool was_shown)
 {
         cleanup_buffer struct buffer b = {0};
@@ -385,6 +385,7 @@ static void add_input(struct hasher *h, const struct reduction_input *i)
         hasher_add(h, i->info ? i->info->sha256.bytes : d.bytes, DIGEST_SIZE);
 }
 
+/* All that a reduction depends on, but the time it may take. */
 static void make_key(const struct reduction_options *o, struct digest *ret)
 {
         const struct recipe *recipe = o->solver->recipe;
