@@ -1,3 +1,4 @@
+/* Reads known runs as pairs, has them judged, and plans the runs that are missing. */
 #include "core/study/compare/comparing.h"
 
 #include <math.h>
@@ -121,15 +122,25 @@ static void find_families(struct comparing *c)
         for (size_t k = 0; k < c->options.n; k++) {
                 struct case_info *info = cases[c->table.order[k]];
 
-                if (k == 0 || compare_families(&c->table.order[k - 1], &c->table.order[k], cases) != 0) {
+                if (k == 0 || compare_families(&c->table.order[k - 1], &c->table.order[k], cases) != 0)
                         list_add(c->table.families, c->n_families,
                                  family_size(info) > 0 ? copy_prefix(info->name, family_size(info)) : copy_string("."));
-                }
                 c->table.cases[c->table.order[k]].family = c->n_families - 1;
         }
 }
 
 /* -- making ------------------------------------------------------------------------------------------------------- */
+
+int comparing_cases(struct workspace *w, const char *set, const struct comparing_version version[2], struct case_selection *ret)
+{
+        int r = cases_select_set(w, set, ret);
+
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        for (int side = 0; side < 2; side++)
+                case_selection_keep(ret, version[side].solver->recipe->format);
+        return 0;
+}
 
 /* The commit's sha, and the shortest tag on it in the label. */
 static int name_version(const struct comparing_version *v, char ret_sha[GIT_OID_HEXSZ + 1], char **ret_label)
@@ -260,29 +271,29 @@ static int cell_of(struct comparing *c, size_t i, size_t pair, int side, bool ma
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */
 
-struct taken { /* one measurement of one version */
+struct measurement { /* of one version */
         uint32_t number;
         int64_t measured;
         double wall; /* seconds of wall-clock time */
         struct judge_run run;
 };
-struct taken_list {
+struct measurements {
         const struct recipe *recipe;
         double limit, cpu_limit;
         bool has_effort;
         double seconds; /* of the cell's value */
         int64_t newest;
         struct fact **not_started; /* of the table */
-        struct taken *list; /* by number */
+        struct measurement *list; /* by number */
         size_t n;
 };
 
-static int take(void *user, uint32_t number, const struct fact *f)
+static int add_measurement(void *user, uint32_t number, const struct fact *f)
 {
-        struct taken_list *l = user;
+        struct measurements *l = user;
 
         list_grow(l->list, l->n);
-        l->list[l->n++] = (struct taken){.number = number,
+        l->list[l->n++] = (struct measurement){.number = number,
                                          .measured = f->measured,
                                          .wall = (double)f->wall_ns / 1e9,
                                          .run = {.is_known = true,
@@ -309,7 +320,7 @@ static bool counts_alike(const struct comparing *c)
 }
 
 /* All measurements of the cell. */
-static int take_all(struct comparing *c, const struct cell *cell, struct taken_list *ret)
+static int read_measurements(struct comparing *c, const struct cell *cell, struct measurements *ret)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         struct recipe_limits limits;
@@ -330,20 +341,20 @@ static int take_all(struct comparing *c, const struct cell *cell, struct taken_l
         ret->limit = (double)limits.wall_ns / 1e9;
         ret->cpu_limit = (double)limits.cpu_ns / 1e9;
         if (cell->machine) /* of a named machine only the value is known */
-                r = f ? take(ret, 0, f) : 0;
+                r = f ? add_measurement(ret, 0, f) : 0;
         else
-                r = samples_known(c->options.workspace, cell, !ret->has_effort, take, ret);
+                r = samples_known(c->options.workspace, cell, !ret->has_effort, add_measurement, ret);
         return r == -ENOENT ? 0 : r;
 }
 
-static bool in_turn(const struct taken *a, const struct taken *b)
+static bool in_turn(const struct measurement *a, const struct measurement *b)
 {
         int64_t apart = a->measured > b->measured ? a->measured - b->measured : b->measured - a->measured;
 
         return (double)apart <= APART_SECONDS + APART_RUNS * fmax(a->wall, b->wall);
 }
 
-static void add_pair(struct comparing *c, struct evidence *e, size_t at, const struct taken *a, const struct taken *b)
+static void add_pair(struct comparing *c, struct evidence *e, size_t at, const struct measurement *a, const struct measurement *b)
 {
         while (e->n_pairs <= at)
                 list_add(e->pairs, e->n_pairs, (struct judge_pair){0});
@@ -355,13 +366,13 @@ static void add_pair(struct comparing *c, struct evidence *e, size_t at, const s
 }
 
 /* Takes the measurements made in turn: all of them if the case's pairs are repetitions, else the first. */
-static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct taken_list *a, const struct taken_list *b)
+static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct measurements *a, const struct measurements *b)
 {
         struct evidence *e = &c->evidence[i];
         size_t at = pair;
 
         for (size_t x = 0, y = 0; x < a->n && y < b->n && at < JUDGE_PAIRS;) {
-                const struct taken *before = &a->list[x], *after = &b->list[y];
+                const struct measurement *before = &a->list[x], *after = &b->list[y];
 
                 x += before->number <= after->number;
                 y += after->number <= before->number;
@@ -376,7 +387,7 @@ static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct
 
 /* A named machine's results may have any limits. If the two versions had different time limits, both are read under the lesser: answers that need the
  * longer one are not compared. */
-static int read_lesser(struct comparing *c, struct cell cells[2], struct taken_list taken[2])
+static int read_lesser(struct comparing *c, struct cell cells[2], struct measurements taken[2])
 {
         double lesser = fmin(taken[0].limit, taken[1].limit);
         int r = 0;
@@ -387,7 +398,7 @@ static int read_lesser(struct comparing *c, struct cell cells[2], struct taken_l
                 taken[side].n = 0;
                 free(steal_pointer(taken[side].list));
                 cells[side].wall_ns = seconds_ns(lesser);
-                r = take_all(c, &cells[side], &taken[side]);
+                r = read_measurements(c, &cells[side], &taken[side]);
         }
         return r;
 }
@@ -395,7 +406,7 @@ static int read_lesser(struct comparing *c, struct cell cells[2], struct taken_l
 /* 1: something is known of the pair, by either version. */
 static int read_pair(struct comparing *c, size_t i, size_t pair)
 {
-        struct taken_list taken[2] = {0};
+        struct measurements taken[2] = {0};
         struct evidence *e = &c->evidence[i];
         struct cell cells[2];
         int r = 0;
@@ -404,7 +415,7 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
         for (int side = 0; side < 2 && r == 0; side++) {
                 taken[side].seconds = NAN;
                 taken[side].not_started = &c->table.not_started[side];
-                r = cell_of(c, i, pair, side, false, &cells[side]) ?: take_all(c, &cells[side], &taken[side]);
+                r = cell_of(c, i, pair, side, false, &cells[side]) ?: read_measurements(c, &cells[side], &taken[side]);
         }
         if (r == -ENOENT) /* the scrambled input was never made */
                 return 0;
@@ -470,7 +481,7 @@ static int read_case(struct comparing *c, size_t i)
         return MIN(r, 0);
 }
 
-static int compare_pools(const void *a, const void *b, void *judgement)
+static int compare_changes(const void *a, const void *b, void *judgement)
 {
         const struct judgement *j = judgement;
         size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -516,7 +527,7 @@ static void judge_all(struct comparing *c)
                 c->table.idle_seed[side] = is_idle(c, side);
         for (size_t i = 0; i < n; i++)
                 c->table.order[i] = i;
-        qsort_r(c->table.order, n, sizeof(*c->table.order), compare_pools, &c->table.judgement);
+        qsort_r(c->table.order, n, sizeof(*c->table.order), compare_changes, &c->table.judgement);
 }
 
 static int look_at_builds(struct comparing *c)

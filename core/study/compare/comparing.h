@@ -90,6 +90,13 @@ DEFINE_CLEANUP(struct comparing *, comparing_free)
 int comparing_read(struct comparing *c);
 /* 1: ask *ret to its end, then call this again. 0: finished, and judged. -errno: the store or a run failed. */
 int comparing_next(struct comparing *c, struct batch *ret);
+struct comparing_progress {
+        size_t asked;      /* runs of this batch */
+        bool repeating;    /* the runs are of further pairs, else first runs */
+        size_t open_cases; /* not decided */
+        size_t cases;
+};
+void comparing_progress(const struct comparing *c, struct comparing_progress *ret);
 /* The table as of the last judgement. */
 const struct comparing_table *comparing_table(const struct comparing *c);
 /* The seconds shown for a case's version: if its pairs are under seeds, their median, if there is one and its answer is not wrong; else the cell's
@@ -112,11 +119,3 @@ void comparing_noted_done(struct comparing_noted *n);
 int comparing_note(const struct comparing_table *t);
 /* The noted comparison of a number, from 0. -ENOENT: past the last. */
 int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret);
-
-struct comparing_progress {
-        size_t asked;      /* runs of this batch */
-        bool repeating;    /* the runs are of further pairs, else first runs */
-        size_t open_cases; /* not decided */
-        size_t cases;
-};
-void comparing_progress(const struct comparing *c, struct comparing_progress *ret);

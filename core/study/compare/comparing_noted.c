@@ -4,23 +4,10 @@
 
 #include <inttypes.h>
 
-#define SHA GIT_OID_HEXSZ
-
 void comparing_noted_done(struct comparing_noted *n)
 {
         free(n->set);
         *n = (struct comparing_noted){0};
-}
-
-int comparing_cases(struct workspace *w, const char *set, const struct comparing_version version[2], struct case_selection *ret)
-{
-        int r = cases_select_set(w, set, ret);
-
-        if (r < 0)
-                return r == -ENOENT ? 0 : r;
-        for (int side = 0; side < 2; side++)
-                case_selection_keep(ret, version[side].solver->recipe->format);
-        return 0;
 }
 
 int comparing_note(const struct comparing_table *t)
@@ -36,7 +23,7 @@ int comparing_note(const struct comparing_table *t)
 int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret)
 {
         cleanup_free char *name = NULL;
-        char sha[2][SHA + 1];
+        char sha[2][GIT_OID_HEXSZ + 1];
         const char *slash;
         int r = names_name(workspace_store(w), NAMES_COMPARISON, number, &name);
 

@@ -123,6 +123,8 @@ void comparison_write_families(const struct comparing_table *t, struct buffer *r
         }
 }
 
+/* -- one line ----------------------------------------------------------------------------------------------------- */
+
 /* "time 0.97× on 40 cases (0.91–1.04 over seeds, 0.8–1.2 over cases)"; without the number if those are all that are compared. */
 static void add_ratio(const struct comparing_table *t, enum judge_measure measure, struct buffer *ret)
 {

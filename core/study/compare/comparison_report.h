@@ -8,13 +8,12 @@
 
 /* One line on whether the second version is better: the measure that was asked for over the set, the number of solved cases, PAR-2. */
 void comparison_write_line(const struct comparing_table *t, struct buffer *ret);
-/* summary.tsv: measure, a, b, ratio, low, high; "-" for no value. With a heading, like the next. */
+/* summary.tsv, with a heading, like the next; "-" for no value. */
 void comparison_write_summary(const struct comparing_table *t, struct buffer *ret);
-/* set.tsv, a row for each measure: measure, change, cases, ratio, low, high (over other seeds of these cases), cases low, cases high (over other cases
- * like these), p. Then the difference of PAR-2 in seconds, and the p of the flips, over the cases. */
+/* set.tsv, a row for each measure: low and high over other seeds of these cases, "cases low" and "cases high" over other cases like these. Then the
+ * difference of PAR-2 in seconds, and the p of the flips, over the cases. */
 void comparison_write_set(const struct comparing_table *t, struct buffer *ret);
-/* families.tsv: family, cases, compared, solved a, solved b, lost, gained, par2 a, par2 b, change, ratio, low, high, cases low, cases high, p, worse,
- * better. No row if all cases are of one family. */
+/* families.tsv; no row if all cases are of one family. */
 void comparison_write_families(const struct comparing_table *t, struct buffer *ret);
 
 enum comparison_list {
@@ -23,8 +22,7 @@ enum comparison_list {
         COMPARISON_DIFFERENCES, /* at one seed */
         N_COMPARISON_LISTS
 };
-/* Worst first: case, change, result a, time a, result b, time b, ratio, low, high, p, pairs, solved a, solved b, effort, memory, by, name. The ratio is of
- * the measure that was asked for; effort and memory are ratios, too. */
+/* Worst first. The ratio is of the measure that was asked for; effort and memory are ratios, too. */
 void comparison_write_changes(const struct comparing_table *t, enum comparison_list list, struct buffer *ret);
 /* For an issue or a pull request: `most` rows of each table, and the number of further rows. */
 void comparison_write_markdown(const struct comparing_table *t, size_t most, struct buffer *ret);
