@@ -1,3 +1,4 @@
+/* Classes and intents from commits' texts, those set by hand, and the culprits of all findings. */
 #include "core/study/observation/culprits.h"
 
 #include <ctype.h>
@@ -199,6 +200,7 @@ static struct culprit *culprit_of(struct culprits *c, uint32_t commit)
         return list_add(c->list, c->n, (struct culprit){.commit = commit, .before = NAN, .after = NAN});
 }
 
+/* True if the slowdown is larger than the worst so far. A time counts before any other measure; where a number is missing, the later finding does. */
 static bool is_worse(const struct culprit *c, enum judge_measure m, double before, double after)
 {
         if (c->worst == 0 || c->measure != m)
@@ -244,7 +246,8 @@ static int add_finding(struct workspace *w, struct solver *s, const struct obser
         return r == -ENOENT ? 0 : r;
 }
 
-static int classify(struct workspace *w, struct solver *s, struct culprit *c)
+/* Class and intent: those set by hand, else from the commit's text. */
+static int read_class(struct workspace *w, struct solver *s, struct culprit *c)
 {
         cleanup_buffer struct buffer message = {0}, changes = {0};
         cleanup_txn struct store_txn *t = NULL;
@@ -279,7 +282,7 @@ int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret)
         for (size_t i = 0; r == 0 && i < all.n; i++)
                 r = add_finding(w, s, all.list[i], ret);
         for (size_t i = 0; r == 0 && i < ret->n; i++)
-                r = classify(w, s, &ret->list[i]);
+                r = read_class(w, s, &ret->list[i]);
         if (r == 0)
                 r = history_order(s->history, &order);
         if (r == 0 && ret->n > 1)

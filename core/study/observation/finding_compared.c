@@ -21,7 +21,7 @@ static enum verdict usual_answer(const struct judge_case *c, int side)
         return ret;
 }
 
-/* An answer may be lost to something else than time. */
+/* A lost answer is a slowdown if a limit ended the runs, else a crash or a regression. */
 static enum observation_kind kind_of(enum judge_change change, enum verdict now)
 {
         if (change != JUDGE_LOST || verdict_is_decided(now) || now == VERDICT_TIMEOUT || now == VERDICT_MEMOUT)
@@ -29,6 +29,7 @@ static enum observation_kind kind_of(enum judge_change change, enum verdict now)
         return now == VERDICT_CRASH ? FINDING_CRASH : FINDING_REGRESSION;
 }
 
+/* A lost answer is measured by the limit that ended the runs. */
 static enum judge_measure measure_of(enum judge_change change, enum verdict now, enum judge_measure asked)
 {
         if (change != JUDGE_LOST)
@@ -42,6 +43,7 @@ static double limit_of(const struct observation *f, const struct judge_run *run)
         return f->is_cpu_time && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
 }
 
+/* As observed_runs.seconds has it. */
 static double amount_of(const struct observation *f, const struct judge_run *run, int side)
 {
         double amount = f->measure == JUDGE_MEMORY ? run->memory : run->effort;

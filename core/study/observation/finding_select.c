@@ -345,7 +345,7 @@ static double robustness(const struct finding_choice *c)
         return pairs > 0 ? (double)held / pairs : 0;
 }
 
-static uint64_t small(const struct finding_choice *c)
+static uint64_t shown_size(const struct finding_choice *c)
 {
         return c->reduced > 0 ? c->reduced : c->size;
 }
@@ -364,7 +364,7 @@ static int by_rank(const void *a, const void *b)
         if (group == 2 && x->is_decidable != y->is_decidable)
                 return y->is_decidable - x->is_decidable;
         return (group == 3 ? ORDER(robustness(y), robustness(x)) : 0)
-            ?: (group >= 2 ? ORDER(small(x), small(y)) : 0)
+            ?: (group >= 2 ? ORDER(shown_size(x), shown_size(y)) : 0)
             ?: ORDER(x->finding->number, y->finding->number);
 }
 

@@ -43,7 +43,7 @@ static void take_culprit(struct workspace *w, struct solver *s, const struct obs
                 sides->least = fmin(sides->least, (c->value_after - c->value_before) / 2);
 }
 
-static void choose(struct workspace *w, struct solver *s, const struct observation *f, struct sides *ret)
+static void choose_sides(struct workspace *w, struct solver *s, const struct observation *f, struct sides *ret)
 {
         *ret = (struct sides){.input = {f->case_id, f->case_id}, .least = f->threshold};
         snprintf(ret->version[0], PATH_SIZE, "%s", *f->reference ? f->reference : f->target);
@@ -143,7 +143,7 @@ static int add_run(struct workspace *w, struct solver *s, const struct observati
         return r;
 }
 
-/* Of a slowdown. */
+/* The seeds of a slowdown's pairs, and how many pairs showed it when it was found. */
 static void add_seeds(const struct observation *f, bool has_seeds, struct buffer *ret)
 {
         unsigned pairs, held = observation_held(f, &pairs);
@@ -227,7 +227,7 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
 
         if (!finding_has_verification(f))
                 return -ENOENT;
-        choose(w, s, f, &sides);
+        choose_sides(w, s, f, &sides);
         add_head(s, f, &sides, ret);
         if (f->kind == FINDING_SPR) {
                 buffer_addf(ret, "least_ms=%.0f # more than this is slower\n", sides.least * 1e3);

@@ -189,7 +189,7 @@ int query_seeds(struct workspace *w, struct solver *s, const struct observation 
         return 0;
 }
 
-/* -- looking -- */
+/* -- the value -- */
 
 bool seeds_reproduces(const struct seeds_value *v, unsigned i)
 {
