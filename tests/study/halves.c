@@ -50,19 +50,20 @@ static void write_range(struct localize *l, size_t test, const struct range *ran
         size_t n = range->b - range->a, *commits = allocate(n, sizeof(*commits));
 
         memcpy(commits, range->line->first + range->a + 1, n * sizeof(*commits));
-        culprit_add(t, &(struct localize_culprit){
-                               .before = range->line->last[range->a],
-                               .commits = commits,
-                               .n = n,
-                               .is_slowdown = after->value >= before->value || after->answer != LOCALIZE_SOLVED,
-                               .value_before = before->value,
-                               .value_after = after->value,
-                               .broken_before = before->answer == LOCALIZE_BROKEN,
-                               .broken_after = after->answer == LOCALIZE_BROKEN,
-                               .confidence = NAN,
-                               .p = NAN,
-                               .ratio = NAN,
-                       });
+        list_add(t->culprits, t->n_culprits,
+                 (struct localize_culprit){
+                         .before = range->line->last[range->a],
+                         .commits = commits,
+                         .n = n,
+                         .is_slowdown = after->value >= before->value || after->answer != LOCALIZE_SOLVED,
+                         .value_before = before->value,
+                         .value_after = after->value,
+                         .broken_before = before->answer == LOCALIZE_BROKEN,
+                         .broken_after = after->answer == LOCALIZE_BROKEN,
+                         .confidence = NAN,
+                         .p = NAN,
+                         .ratio = NAN,
+                 });
 }
 
 /* How bad it is: seconds; what is broken is worse than anything slow. */

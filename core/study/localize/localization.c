@@ -494,12 +494,6 @@ static void take_culprit(const struct localization *l, const struct localize_cul
         ret->commit = format_string(c->n > 1 ? "%s..%s" : "%.0s%s", ret->before, ret->commits[c->n - 1]);
 }
 
-static void set_text(char **at, char *text)
-{
-        free(*at);
-        *at = text;
-}
-
 struct localized *localization_result(const struct localization *l, size_t i)
 {
         const struct localization_options *o = &l->options;
@@ -510,11 +504,11 @@ struct localized *localization_result(const struct localization *l, size_t i)
         double ends[2];
 
         buffer_add_printable(&name, o->cases[i]->name);
-        set_text(&ret->name, copy_string(name.data ?: ""));
-        set_text(&ret->reference, commit_text(l, o->reference));
-        set_text(&ret->target, commit_text(l, o->target));
+        set_string(&ret->name, name.data ?: "");
+        set_string(&ret->reference, full_sha(o->solver, o->reference).s);
+        set_string(&ret->target, full_sha(o->solver, o->target).s);
         if (l->start != o->reference)
-                set_text(&ret->start, commit_text(l, l->start));
+                set_string(&ret->start, full_sha(o->solver, l->start).s);
         localize_end_values(l->search, i, ends);
         ret->case_id = o->cases[i]->id;
         ret->state = localize_state(l->search, i);
@@ -532,8 +526,8 @@ struct localized *localization_result(const struct localization *l, size_t i)
                 ret->value_target = ends[1];
                 localize_solved(l->search, i, &ret->solved, &ret->runs);
                 if (verdict_is_decided(first[0]) && first[1] != N_VERDICTS && first[1] != first[0]) {
-                        set_text(&ret->answer_reference, copy_string(verdict_name(first[0])));
-                        set_text(&ret->answer_target, copy_string(verdict_name(first[1])));
+                        set_string(&ret->answer_reference, verdict_name(first[0]));
+                        set_string(&ret->answer_target, verdict_name(first[1]));
                 }
         }
         ret->is_unfinished = l->stopped && localize_is_cut_off(l->search, i);

@@ -265,11 +265,6 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
 
 /* -- results ------------------------------------------------------------------------------------------------------ */
 
-void culprit_add(struct test *t, const struct localize_culprit *culprit)
-{
-        list_add(t->culprits, t->n_culprits, *culprit);
-}
-
 enum localize_state localize_state(const struct localize *l, size_t test)
 {
         return l->tests[test].state;

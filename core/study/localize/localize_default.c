@@ -207,7 +207,7 @@ static void write_culprit(struct search *s, const struct line *line, const struc
                 commits[found.n++] = line->first[b];
         }
         found.commits = commits;
-        culprit_add(s->t, &found);
+        list_add(s->t->culprits, s->t->n_culprits, found);
 }
 
 /* Handles a change that cannot be divided further on this line: searches the commits that a merge brought, or reports a culprit. */

@@ -187,7 +187,6 @@ void want_seed(struct localize *l, size_t program, size_t test, unsigned seed);
 void want_pairs(struct localize *l, size_t test, size_t verification, unsigned pairs);
 unsigned facts_at(const struct test *t, size_t program);
 const struct fact *fact_under(const struct test *t, size_t program, unsigned seed); /* NULL: none */
-void culprit_add(struct test *t, const struct localize_culprit *culprit); /* takes over its commits */
 void results_clear(struct test *t);
 
 /* -- the method: plans the next runs, and records the results (localize_default.c) -- */
