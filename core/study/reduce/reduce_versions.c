@@ -419,13 +419,41 @@ static int check_answers(const struct reduce_versions *v)
         return 0;
 }
 
+/* Says why the input is not slow, if it is not; `from` and `to` are the versions' names. */
+static int check_slowness(const struct reduce_versions *v, const char *from, const char *to)
+{
+        const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];
+        enum judge_measure m = v->options.measure;
+
+        if (!verdict_is_decided(fast->verdict) && !verdict_is_decided(slow->verdict))
+                return errorf(-EINVAL, "no version solves it within %gs: %s says %s, %s says %s", v->options.timeout, from,
+                              verdict_name(fast->verdict), to, verdict_name(slow->verdict));
+        if (!verdict_is_decided(fast->verdict))
+                return errorf(-EINVAL, "%s, the reference, says %s after %.3fs and %s solves it: are they the wrong way round?",
+                              from, verdict_name(fast->verdict), fast->seconds, to);
+        if (is_slow_answer(v, slow, slow_least(v, fast->seconds)))
+                return 0;
+        if (m != JUDGE_TIME)
+                return errorf(-EINVAL,
+                              "the target does not take more: %s takes %s (%s) and %s %s (%s); at least %g times as much %s and %s are asked for", from,
+                              judge_amount_text(m, fast->seconds).s, verdict_name(fast->verdict), to,
+                              judge_amount_text(m, slow->seconds).s, verdict_name(slow->verdict), v->options.ratio,
+                              judge_measure_name(m), judge_amount_text(m, v->options.floor).s);
+        return errorf(-EINVAL,
+                      "it is not slow on the target: %s takes %.3fs (%s) and %s %.3fs (%s); at least %g times as long and %gs are asked for%s", from,
+                      fast->seconds, verdict_name(fast->verdict), to, slow->seconds, verdict_name(slow->verdict),
+                      v->options.ratio, v->options.floor,
+                      fast->seconds >= v->options.floor && fast->seconds > slow->seconds
+                              ? " (are the versions the wrong way round?)"
+                              : "; see --ratio and --floor");
+}
+
 /* Says what the input shows, or why it shows nothing. */
 static int choose_interest(struct reduce_versions *v)
 {
         const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];
         const char *from = v->versions[SIDE_REFERENCE] ? v->versions[SIDE_REFERENCE]->name : "", *to = v->versions[SIDE_TARGET]->name;
         enum interest asked = v->options.interest;
-        enum judge_measure m = v->options.measure;
         bool is_answers = v->versions[SIDE_REFERENCE] && verdict_is_decided(fast->verdict) && slow->verdict != fast->verdict &&
                           (verdict_is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
 
@@ -450,32 +478,9 @@ static int choose_interest(struct reduce_versions *v)
                 return errorf(-EINVAL, "%s does not crash on it; name a --reference to compare it with", to);
         else
                 v->options.interest = INTEREST_SLOW;
-        if (v->options.interest != INTEREST_SLOW)
-                return v->options.interest == INTEREST_ANSWERS ? check_answers(v) : 0;
-        if (!verdict_is_decided(fast->verdict) && !verdict_is_decided(slow->verdict))
-                return errorf(-EINVAL, "no version solves it within %gs: %s says %s, %s says %s", v->options.timeout, from,
-                              verdict_name(fast->verdict), to, verdict_name(slow->verdict));
-        if (!verdict_is_decided(fast->verdict))
-                return errorf(-EINVAL, "%s, the reference, says %s after %.3fs and %s solves it: are they the wrong way round?",
-                              from, verdict_name(fast->verdict), fast->seconds, to);
-        if (is_slow_answer(v, slow, slow_least(v, fast->seconds)))
-                return 0;
-        if (m != JUDGE_TIME)
-                return errorf(-EINVAL,
-                              "the target does not take more: %s takes %s (%s) and %s %s (%s); at least %g times as much %s and "
-                              "%s are asked for",
-                              from, judge_amount_text(m, fast->seconds).s, verdict_name(fast->verdict), to,
-                              judge_amount_text(m, slow->seconds).s, verdict_name(slow->verdict), v->options.ratio,
-                              judge_measure_name(m), judge_amount_text(m, v->options.floor).s);
-        return errorf(-EINVAL,
-                      "it is not slow on the target: %s takes %.3fs (%s) and %s %.3fs (%s); at least %g times as long and %gs "
-                      "are asked "
-                      "for%s",
-                      from, fast->seconds, verdict_name(fast->verdict), to, slow->seconds, verdict_name(slow->verdict),
-                      v->options.ratio, v->options.floor,
-                      fast->seconds >= v->options.floor && fast->seconds > slow->seconds
-                              ? " (are the versions the wrong way round?)"
-                              : "; see --ratio and --floor");
+        if (v->options.interest == INTEREST_SLOW)
+                return check_slowness(v, from, to);
+        return v->options.interest == INTEREST_ANSWERS ? check_answers(v) : 0;
 }
 
 static void choose_bounds(struct reduce_versions *v)
