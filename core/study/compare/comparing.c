@@ -87,9 +87,8 @@ static int refuse_two_machines(const struct comparing_options *o)
                 if (!known[side])
                         snprintf(machines[side], PATH_SIZE, "the cluster %s", v[side].solver->pool->name);
         return errorf(-EXDEV,
-                      "runs of %s are done on %s, and those of %s on %s: two machines are not compared; 'solverfs compare "
-                      "--machine NAME' "
-                      "compares what is known of one",
+                      "runs of %s are done on %s, and those of %s on %s: two machines are not compared; 'solverfs compare --machine NAME' compares "
+                      "what is known of one",
                       v[0].solver->recipe->name, machines[0], v[1].solver->recipe->name, machines[1]);
 }
 

@@ -70,7 +70,7 @@ struct seeds_value {
         struct seeds_run runs[SEEDS_MOST][2]; /* under seed i + 1: reference, target */
 };
 
-/* True for a slowdown between two versions of a solver whose recipe has a seed; a program of the machine has none. */
+/* True for a slowdown between two versions whose recipes have a seed. */
 bool finding_has_seeds(const struct solver *s, const struct observation *f);
 /* The value is a seeds_value: the results of the machine on which the finding was found, else this one. -ENODATA with a sentence: no seeds. */
 int query_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct query **ret);

@@ -331,9 +331,7 @@ static void add_matter(const struct solver *s, const struct observation *f, stru
         } else if (f->kind == FINDING_IMPLICATION) {
                 add_version(s, f->target, ret);
                 buffer_addf(ret,
-                            " decides the formula before the last step below, and answers `unknown` behind it, although that "
-                            "step makes the "
-                            "formula %s",
+                            " decides the formula before the last step below, and answers `unknown` behind it, although that step makes the formula %s",
                             is_weakened(f) ? "weaker: each model of the one is a model of the other"
                                            : "stronger: each model of the other would be a model of the one, which has none");
         } else {
