@@ -22,11 +22,19 @@ struct used {
 
 /* -- the paths that count -- */
 
+/* What the sandbox shows of the machine, besides the recipe's dependencies. */
+static const char *const system_folders[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL};
+
 static bool is_in_any(const char *path, const char *const *folders)
 {
         while (*folders && !path_is_in(path, *folders))
                 folders++;
         return *folders != NULL;
+}
+
+static bool is_dependency(char *const *dependencies, const char *path)
+{
+        return is_in_any(path, (const char *const *)dependencies);
 }
 
 /* These change without an effect on builds: users and networks, caches that lead to files which are in the list themselves, the compile cache. */
@@ -47,27 +55,66 @@ static bool is_source(const struct manifest *sources, const char *name)
         return false;
 }
 
-/* In the sandbox only the system's folders are the machine's; all other paths are never there. Without a sandbox the whole machine is visible,
- * including our own folders. */
+/* In the sandbox all other paths are never there. Without a sandbox the whole machine is visible, including our own folders. */
 static bool counts(const struct build_request *q, const char *path)
 {
-        static const char *const system[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL};
         const char *const ours[] = {"/tmp", "/var/tmp", q->work_dir, q->ccache_dir ?: q->work_dir, q->downloads_dir, NULL};
 
-        if (is_in_any(path, (const char *const *)q->recipe->dependencies))
+        if (is_dependency(q->recipe->dependencies, path))
                 return true;
         if (path[0] != '/' || says_nothing(path))
                 return false;
-        return q->sandbox == SANDBOX_BWRAP ? is_in_any(path, system) : !is_in_any(path, ours) && !strstr(path, "/solverfs-shim");
+        return q->sandbox == SANDBOX_BWRAP ? is_in_any(path, system_folders) : !is_in_any(path, ours) && !strstr(path, "/solverfs-shim");
 }
 
+/* The first "/.." of a path; NULL: it has none. */
+static char *find_parent(char *path)
+{
+        char *up = path;
+
+        while ((up = strstr(up, "/..")) && up[3] != '/' && up[3] != '\0')
+                up += 3;
+        return up;
+}
+
+/* Replaces "FOLDER/.." by what it is behind links. If there is no such folder, the path ends with it: all behind it is missing as long as it is. */
+static char *without_parents(const struct build_request *q, const char *path)
+{
+        char *p = copy_string(path), *up;
+
+        while (counts(q, p) && (up = find_parent(p))) {
+                cleanup_free char *folder = copy_prefix(p, (size_t)(up - p)), *real = realpath(folder, NULL), *before = p;
+
+                if (real)
+                        *strrchr(real, '/') = '\0';
+                p = real ? format_string("%s%s", real, up + 3) : copy_string(folder);
+        }
+        return p;
+}
+
+/* True if a link of the machine leads out of what the sandbox shows. */
+static bool leads_out(const struct build_request *q, const char *path)
+{
+        cleanup_free char *real = realpath(path, NULL);
+        bool out = q->sandbox == SANDBOX_BWRAP && real && !is_in_any(real, system_folders);
+
+        for (char *const *p = q->recipe->dependencies; out && *p; p++) {
+                cleanup_free char *folder = realpath(*p, NULL);
+
+                out = !path_is_in(real, folder);
+        }
+        return out;
+}
+
+/* Adds a path that counts. Its text is a build's, which may name any file of the machine: no other one is opened, here or later. */
 static void add(void *used, const char *path)
 {
         struct used *u = used;
+        const struct build_request *q = u->attempt->request;
+        cleanup_free char *found = path[0] == '.' ? copy_string(path) : without_parents(q, path);
 
-        if (!(path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(u->attempt->request, path)))
-                return;
-        list_add(u->list, u->n, copy_string(path));
+        if (path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(q, found) && !leads_out(q, found))
+                list_add(u->list, u->n, steal_pointer(found));
 }
 
 /* -- files that the kernel opens for a program -- */
@@ -257,6 +304,22 @@ static struct record open_list(struct slice list)
 
         record_version(&r, FORMAT);
         return r;
+}
+
+bool used_list_is_bound(struct slice list, char *const *dependencies)
+{
+        struct record r = open_list(list);
+        bool is_bound = true;
+
+        while (is_bound) {
+                cleanup(entry_done) struct entry e = {0};
+
+                if (!read_entry(&r, &e))
+                        break;
+                is_bound = e.kind == SOURCE || (!find_parent(e.path) && (is_dependency(dependencies, e.path) ||
+                                                                        (e.kind != DEPENDENCY && is_in_any(e.path, system_folders))));
+        }
+        return is_bound && r.error == 0;
 }
 
 int used_list_check(struct slice list, char **ret_path)

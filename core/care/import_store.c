@@ -3,6 +3,7 @@
 #include "core/care/import.h"
 
 #include "cache/base/json.h"
+#include "core/build/used.h"
 #include "core/query/noted_cell.h"
 #include "core/query/machines.h"
 #include "core/workspace/names.h"
@@ -250,7 +251,7 @@ struct row {
         struct digest source;
         /* of a build: */
         struct build_record *record;
-        struct blob used; /* the files it used; empty: unknown */
+        struct blob used; /* the files it used; empty: unknown, or none of our solvers' builds could use them all */
 };
 
 struct chunk {
@@ -503,6 +504,19 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
         return u.r == -ENOENT ? 0 : u.r;
 }
 
+/* The list's files are opened here later, so it may name only what one of our recipes lets a build see. */
+static void find_used(const struct import *i, const struct solver_list *l, struct row *row)
+{
+        size_t k = 0;
+
+        if (build_used_find(i->source->there, (const struct digest *)row->key.data, &row->used) < 0)
+                return;
+        while (k < l->n && !used_list_is_bound(SLICE(row->used.data, row->used.size), l->list[k]->recipe->dependencies))
+                k++;
+        if (k == l->n)
+                blob_done(&row->used);
+}
+
 /* Builds are imported after results: their programs are noted for the machines of the results. */
 static int prepare_build(struct import *i, struct row *row)
 {
@@ -512,12 +526,13 @@ static int prepare_build(struct import *i, struct row *row)
 
         if (row->key.size != DIGEST_SIZE)
                 return 0;
-        build_used_find(i->source->there, (const struct digest *)row->key.data, &row->used);
+        r = workspace_solvers(i->source->here, &l);
+        if (r == 0)
+                find_used(i, l, row);
         build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record);
         program = row->record ? build_record_program(row->record) : NULL;
         if (!program || !is_seen(i, program))
-                return 0;
-        r = workspace_solvers(i->source->here, &l);
+                return r;
         for (size_t k = 0; r == 0 && k < l->n; k++)
                 r = note_builder(i, l->list[k], row->record);
         return r;

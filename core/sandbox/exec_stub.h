@@ -57,8 +57,9 @@ void lender_end(struct lender *l);
 /* -- which files a program and all that it starts ask for, by name; exec_watch.c. For a build: the files of the machine that it used.
  *
  * A seccomp filter makes the kernel report each call that opens, executes or looks at a file, before the call goes on; a thread of the helper
- * reads the name and lets the call go on. The name is only what the program said: users of the list look at the file themselves. Files that the
- * kernel opens by itself (a program's interpreter) and calls by io_uring are not seen. Needs Linux 5.9; no privileges. */
+ * reads the name and lets the call go on. The name is only what the program said: users of the list look at the file themselves, and must not open it
+ * before they know that the sandbox shows it. Files that the kernel opens by itself (a program's interpreter) and calls by io_uring are not seen.
+ * Needs Linux 5.9; no privileges. */
 struct watch;
 
 /* Begins the thread. NULL if the order does not ask for it, or it cannot be had. */

@@ -1247,6 +1247,32 @@ START_TEST(test_used)
 }
 END_TEST
 
+/* A build may say any name; only what its sandbox shows is on the list, by the path that it has there. */
+START_TEST(test_used_is_of_the_sandbox)
+{
+        cleanup_free char *here = getcwd(NULL, 0);
+        char script[2 * PATH_SIZE];
+
+        NEEDS_OWN_COMPILERS;
+        shell("echo secret > secret; echo text > /usr/local/bin/own.h; ln -s own.h /usr/local/bin/link.h; ln -s bin /usr/local/bin/X11; ln -s . /usr/local/bin/bin");
+        snprintf(script, sizeof(script),
+                 "ln -s %s /usr/local/bin/out; git init -q -b main r; cd r; printf 'cat $1 /usr/local/bin/bin/bin/bin/../../..$1 /usr/local/bin/out/secret "
+                 "/usr/local/bin/bin/../bin/link.h /usr/local/bin/none/../own.h; echo made > prog\n' > make.sh; commit one",
+                 here);
+        shell(script);
+        snprintf(script, sizeof(script), "build = sh make.sh /usr/..%s/secret\noutput = prog\n", here);
+        begin(script);
+        build_ok("main");
+        ck_assert_ptr_null(memmem(record->used.data, record->used.size, "secret", 6));
+        ck_assert_ptr_null(memmem(record->used.data, record->used.size, "/..", 3));
+        check_used("/usr/local/bin/link.h");
+        check_used("/usr/local/bin/none");
+        shell("echo another > /usr/local/bin/own.h");
+        check_changed("/usr/local/bin/link.h");
+        close_all();
+}
+END_TEST
+
 /* A list is as long as those of all commands together. */
 START_TEST(test_used_by_many_commands)
 {
@@ -1578,6 +1604,6 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_many_at_once, test_killed_build, test_a_starved_build_is_no_fact, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
-      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
+      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_is_of_the_sandbox, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
       test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/command.sh"
 
 shared=$(mktemp -d /var/lib/solverfs-test-XXXXXX 2>/dev/null) || { echo "1..0 # SKIP /var/lib cannot be written"; exit 0; }
-outside+=("$shared")
+outside+=("$shared" "$shared.outside")
 chmod 755 "$shared"
 
 # A tool writes the program; a header that stands in front of another one gives the status that the program prints.
@@ -55,6 +55,13 @@ test_that "what was built cannot be built anew: the last program stays" '
 	printf "#!/bin/sh\nexit 3\n" >"$shared/tool" && run 4 build --renew toy one && has err "it was built before, and cannot be built again now" && run 0 build toy one'
 test_that "another store takes the list with the build" '
 	here=$SOLVERFS_STORE && export SOLVERFS_STORE=$top/other && run 0 init && run 0 solver add toy toy --recipe again.recipe && run 0 import "$here" && run 0 history --known toy a.smt2 && has out "	sat	" && has err "toolchain changed: $shared/tool"'
+cp "$shared/tool" broken
+test_that "... but no list of a file that builds here cannot see" '
+	export SOLVERFS_STORE=$top/bare && run 0 init && git config -f bare/config solverfs.sandbox none && run 0 solver add toy toy --recipe again.recipe && run 0 case add a.smt2 &&
+	echo here >"$shared.outside" && printf "#!/bin/sh\ncat %s >&2; printf \"#!/bin/sh\\\\necho sat\\\\n\"\n" "$shared.outside" >"$shared/tool" && run 0 run toy one a.smt2 && echo other >"$shared.outside" &&
+	changed one "$shared.outside" && export SOLVERFS_STORE=$top/alone && run 0 init && run 0 solver add toy toy --recipe again.recipe && run 0 import "$top/bare" &&
+	run 0 history --known toy a.smt2 && has out "	sat	" && empty err'
+cp broken "$shared/tool"
 test_that "gc drops no list that a build has" 'run 0 gc && changed one "$shared/tool"'
 make_mount
 clean_up() { ! is_mounted "$mnt" || timeout 200 "$solverfs" -q unmount --lazy "$mnt"; }
