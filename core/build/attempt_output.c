@@ -75,6 +75,8 @@ static int put_output(struct attempt *a, size_t i)
                 return errorf(r < 0 ? r : -errno, "cannot open output %s: %s", path, strerror(r < 0 ? -r : errno));
         if (st.st_size == 0)
                 return attempt_fail(a, "output %s is empty", path);
+        if ((uint64_t)st.st_size > PROGRAM_MOST)
+                return attempt_fail(a, "output %s has more than 1g, which is more than the store takes", path);
         *o = (struct build_output){.name = copy_string(basename(path)), .executable = st.st_mode & 0111};
         a->made.n_outputs++;
         if (a->given)

@@ -3,9 +3,10 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
-#define MEMBER_MAX  (INT64_C(4) << 30) /* the largest program that is taken out */
-#define NAMES_SHOWN 8                   /* of an archive, in a reason */
+#define NAMES_SHOWN 8 /* of an archive, in a reason */
+#define TOO_LARGE   "has more than 1g, which is more than the store takes, in "
 
 static void archive_freep(struct archive **a)
 {
@@ -35,10 +36,16 @@ static int give_reason(struct taking *t, const char *why, const char *detail)
 static int put(struct taking *t, size_t i, int fd)
 {
         struct build_output *o = &t->list[i];
-        int r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
+        struct stat st;
+        int r;
 
-        if (r == 0 && o->size == 0)
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if (st.st_size == 0)
                 return give_reason(t, "has an empty ", t->era->outputs[i]);
+        if ((uint64_t)st.st_size > PROGRAM_MOST)
+                return give_reason(t, TOO_LARGE, t->era->outputs[i]);
+        r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
         for (size_t k = i; r == 0 && k < t->n; k++)
                 if (k == i || strcmp(t->members[k], t->members[i]) == 0) {
                         t->found[k] = t->list[k].executable = true;
@@ -88,8 +95,8 @@ static int take_member(struct taking *t, struct archive *a, struct archive_entry
 
         if (fd < 0)
                 return errorf(-errno, "cannot make a file in %s: %s", t->request->work_dir, strerror(errno));
-        if (!archive_entry_size_is_set(e) || archive_entry_size(e) > MEMBER_MAX)
-                return give_reason(t, "holds a file of more than 4 GiB", "");
+        if (!archive_entry_size_is_set(e) || archive_entry_size(e) > (int64_t)PROGRAM_MOST)
+                return give_reason(t, TOO_LARGE, t->era->outputs[i]);
         return archive_read_data_into_fd(a, fd) == ARCHIVE_OK ? put(t, i, fd) : failed(t, a);
 }
 

@@ -128,8 +128,6 @@ static int fetch(struct building *x, const struct build_output *o)
 {
         int r;
 
-        if (o->size > PROGRAM_MOST)
-                return errorf(-EFBIG, "%s has more than 1g, which is more than the store takes", o->name);
         progress_tell(x->request->progress, "storing programs", 0, 0);
         r = call_begin(&x->call, 0, o->size)
             ?: call_converse(&x->call, PACKET_FETCH, &(struct remote_file){.id = o->id, .size = o->size}, PACKET_SENT, 1, send_wanted, x);
@@ -144,7 +142,7 @@ static bool is_of_recipe(const struct build_record *b, const struct recipe *reci
         bool is = b->n_outputs == (b->ok ? strings_count(recipe->outputs) : 0);
 
         for (size_t i = 0; is && i < b->n_outputs; i++)
-                is = strcmp(b->outputs[i].name, basename(recipe->outputs[i])) == 0 && b->outputs[i].size > 0;
+                is = strcmp(b->outputs[i].name, basename(recipe->outputs[i])) == 0 && b->outputs[i].size > 0 && b->outputs[i].size <= PROGRAM_MOST;
         return is;
 }
 

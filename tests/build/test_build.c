@@ -428,6 +428,8 @@ START_TEST(test_failures)
         build_fails("main", "output d/passwd is a link out of the build's folder, or an absolute one: make it relative");
         use_recipe("build = : > prog\noutput = prog\n");
         build_fails("main", "output prog is empty");
+        use_recipe("build = truncate -s 1025M prog\noutput = prog\n");
+        build_fails("main", "output prog has more than 1g, which is more than the store takes");
         use_recipe("build = \"echo a\\nb; false\"\noutput = prog\n");
         build_fails("main", "command 1 (echo a b; false) exited with status 1"); /* one line */
         use_recipe("build = mkdir lib && echo 1.2 >lib.so.1.2 && ln -s ../lib.so.1.2 lib/lib.so.1\noutput = lib/lib.so.1\n"); /* under its soname */
@@ -1509,7 +1511,7 @@ START_TEST(test_no_memory_for_an_archive_is_no_fact)
 }
 END_TEST
 
-START_TEST(test_an_empty_released_program_is_a_failure)
+START_TEST(test_released_programs_that_the_store_does_not_take)
 {
         struct build_request q;
 
@@ -1520,6 +1522,11 @@ START_TEST(test_an_empty_released_program_is_a_failure)
         run_build(&q);
         ck_assert(!record->ok);
         ck_assert_str_eq(record->reason, "the released binary empty.tar has an empty prog");
+        shell("truncate -s 1025M prog; tar cSf large.tar prog");
+        q = request_for_archive("large.tar");
+        run_build(&q);
+        ck_assert(!record->ok);
+        ck_assert_str_eq(record->reason, "the released binary large.tar has more than 1g, which is more than the store takes, in prog");
         close_all();
 }
 END_TEST
@@ -1606,4 +1613,4 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_is_of_the_sandbox, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
-      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_an_empty_released_program_is_a_failure, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)
+      test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_released_programs_that_the_store_does_not_take, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)
