@@ -459,7 +459,7 @@ static uint64_t usage_at(int parent, const char *name, uint64_t most, unsigned d
 
         if (fd < 0 && errno == EPERM)
                 fd = openat(parent, name, flags);
-        if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0) /* nothing may hide from the count */
+        if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) /* nothing may hide from the count */
                 fd = openat(parent, name, flags);
         d = fd < 0 ? NULL : fdopendir(fd);
         if (!d) {

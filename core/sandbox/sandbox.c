@@ -156,7 +156,7 @@ static int hand_one(int parent, const char *name, const struct stat *st, const s
         if (((o->uid != (uid_t)-1 && st->st_uid != o->uid) || st->st_gid != o->gid) &&
             fchownat(parent, name, o->uid, o->gid, AT_SYMLINK_NOFOLLOW) < 0)
                 return -errno;
-        if (mode != st->st_mode && !S_ISLNK(st->st_mode) && fchmodat(parent, name, mode & 07777, 0) < 0)
+        if (mode != st->st_mode && !S_ISLNK(st->st_mode) && fchmodat(parent, name, mode & 07777, AT_SYMLINK_NOFOLLOW) < 0)
                 return -errno;
         return 0;
 }
