@@ -139,6 +139,13 @@ static uint64_t tasks_already(const struct exec_request *r)
         return r->namespace ? 1 + r->watch : tree_tasks_of(getuid());
 }
 
+static bool set_capabilities(const struct __user_cap_data_struct data[2])
+{
+        struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+        return syscall(SYS_capset, &head, data) == 0;
+}
+
 /* Keeps root's power over files in a process that is no longer root, and in programs it executes: capabilities(7), "ambient". */
 static bool keep_files(void)
 {
@@ -153,7 +160,7 @@ static bool keep_files(void)
                 kept |= data[0].permitted & (UINT32_C(1) << wanted[i]); /* in a container some may be missing */
         data[0] = (struct __user_cap_data_struct){.effective = kept, .permitted = kept, .inheritable = kept};
         data[1] = (struct __user_cap_data_struct){0};
-        if (syscall(SYS_capset, &head, data) < 0)
+        if (!set_capabilities(data))
                 return false;
         for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
                 if ((kept & (UINT32_C(1) << wanted[i])) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, wanted[i], 0, 0) < 0)
@@ -258,6 +265,9 @@ static _Noreturn void become(const struct run *run, int news, pid_t stub)
                 _exit(127);
         unblock_signals();
         if (!watch_enter(run->watch))
+                _exit(127);
+        /* Root of our own user namespace keeps them over execve, unlike other users. */
+        if (r->namespace && !r->drop && !set_capabilities((struct __user_cap_data_struct[2]){0}))
                 _exit(127);
         for (int i = 0; i < 200; i++) { /* ETXTBSY: the file was just written, and a fork elsewhere holds it open until its execve */
                 say(news, STEP_NONE, 0, 0);
