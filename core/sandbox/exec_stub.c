@@ -38,6 +38,7 @@
 #define POLL_SHARE   20
 #define FOLDER_FIRST (100 * NSEC_PER_MSEC)
 #define FOLDER_MOST  (1000 * NSEC_PER_MSEC)
+#define REAP_MOST    256 /* children at once: a flood of orphans must not keep us from the limits */
 
 struct run {
         const struct order *order;
@@ -45,6 +46,7 @@ struct run {
         int news;    /* from the new process, until its execve; then -1 */
         pid_t pid;
         bool over;  /* the program has gone */
+        bool unreaped; /* more children may have ended than reap() took */
         bool ended; /* by us: reply.end says why */
         int status;
         uint64_t begin, end;
@@ -397,18 +399,18 @@ static pid_t wait_for_one(struct run *run, int *ret_status, struct rusage *ret_u
                 return -1;
         if (info.si_pid == 0)
                 return 0;
-        waiting_look(&run->waiting, info.si_pid, 1);
+        waiting_end(&run->waiting, info.si_pid);
         return wait4(info.si_pid, ret_status, WNOHANG, ret_usage);
 }
 
-/* Reaps every child that has ended. False if there is no child left. */
+/* Reaps the children that have ended, at most REAP_MOST; the program first, as it is our first child. False if there is no child left. */
 static bool reap(struct run *run)
 {
         struct rusage u;
         int status;
-        pid_t pid;
+        pid_t pid = 0;
 
-        while ((pid = wait_for_one(run, &status, &u)) > 0) {
+        for (unsigned i = 0; i < REAP_MOST && (pid = wait_for_one(run, &status, &u)) > 0; i++) {
                 struct exec_reply *r = &run->reply;
 
                 if (pid == run->pid) {
@@ -424,7 +426,8 @@ static bool reap(struct run *run)
                 r->involuntary += (uint64_t)u.ru_nivcsw;
                 r->largest = MAX(r->largest, (uint64_t)u.ru_maxrss * 1024);
         }
-        return pid == 0 || errno != ECHILD;
+        run->unreaped = pid > 0;
+        return pid >= 0 || errno != ECHILD;
 }
 
 static uint64_t reaped_cpu(const struct run *run)
@@ -575,7 +578,7 @@ static void wait_for_something(struct run *run, uint64_t until)
                 {.fd = run->signals, .events = POLLIN},
                 {.fd = run->ended || run->over ? -1 : EXEC_CONTROL, .events = POLLIN},
         };
-        uint64_t now = clock_now(), left = until > now ? until - now : 0;
+        uint64_t now = clock_now(), left = until > now && !run->unreaped ? until - now : 0;
         struct timespec t = {.tv_sec = (time_t)(left / NSEC_PER_SEC), .tv_nsec = (long)(left % NSEC_PER_SEC)};
 
         note_late(run, run->awake);
@@ -854,8 +857,8 @@ static void end_waiting(struct run *run)
 
         a->waiting_unknown = w->unknown;
         a->waited_ns = waiting_total(w);
-        a->threads = MAX(w->most, w->n > 0 ? 1 : 0);
-        if (w->n > a->threads && a->threads == 1)
+        a->threads = MAX(w->most, w->seen > 0 ? 1 : 0);
+        if (w->seen > a->threads && a->threads == 1)
                 a->threads = 2; /* short-lived threads that no look has seen */
         if (look_at_cores(run, &busy, &steal)) {
                 a->others_ns = less(less(busy, w->busy), reaped_cpu(run));

@@ -375,18 +375,25 @@ bool waiting_read(pid_t thread, uint64_t *ret_ns)
         return true;
 }
 
+static struct waiting_thread *find_noted(struct waiting *w, pid_t id)
+{
+        for (size_t i = 0; i < w->n; i++)
+                if (w->threads[i].id == id)
+                        return &w->threads[i];
+        return NULL;
+}
+
 static void note(struct waiting *w, pid_t id, uint64_t ns)
 {
-        struct waiting_thread *grown;
+        struct waiting_thread *noted = find_noted(w, id), *grown;
 
-        for (size_t i = 0; i < w->n; i++) {
-                if (w->threads[i].id != id)
-                        continue;
-                if (ns < w->threads[i].ns) /* another thread with the same id */
-                        w->gone += w->threads[i].ns;
-                w->threads[i].ns = ns;
+        if (noted) {
+                if (ns < noted->ns) /* another thread with the same id */
+                        w->gone += noted->ns;
+                noted->ns = ns;
                 return;
         }
+        w->seen++;
         if ((w->n & (w->n - 1)) == 0) {
                 grown = realloc(w->threads, MAX(2 * w->n, (size_t)1) * sizeof(*grown));
                 if (!grown)
@@ -408,6 +415,18 @@ void waiting_look(struct waiting *w, pid_t process, uint64_t threads)
 
                 if (waiting_read(id, &ns))
                         note(w, id, ns);
+        }
+}
+
+void waiting_end(struct waiting *w, pid_t process)
+{
+        struct waiting_thread *noted;
+
+        waiting_look(w, process, 1);
+        noted = find_noted(w, process);
+        if (noted) {
+                w->gone += noted->ns;
+                *noted = w->threads[--w->n];
         }
 }
 

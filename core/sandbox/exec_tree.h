@@ -24,7 +24,8 @@ struct waiting_thread {
 struct waiting {
         struct waiting_thread *threads; /* malloc'd */
         size_t n;
-        uint64_t gone;        /* of threads whose id was given to another thread since */
+        size_t seen;          /* threads noted so far */
+        uint64_t gone;        /* of threads that are no longer in the list */
         uint64_t before;      /* what the first thread had waited before it became the program */
         unsigned most;        /* the most threads seen at once */
         bool unknown;         /* this kernel does not count it */
@@ -35,6 +36,8 @@ struct waiting {
 bool waiting_read(pid_t thread, uint64_t *ret_ns);
 /* Notes how long the threads of a process have waited. The process must exist, if only as a zombie. */
 void waiting_look(struct waiting *w, pid_t process, uint64_t threads);
+/* Notes it a last time, and forgets the process: once it is reaped, another one may get its id. */
+void waiting_end(struct waiting *w, pid_t process);
 uint64_t waiting_total(const struct waiting *w);
 /* The CPU time used by anybody on these cores (NULL: on all) since the machine started, and the time that a hypervisor took from them. */
 bool waiting_cores(const cpu_set_t *cpus, uint64_t *ret_busy, uint64_t *ret_steal);

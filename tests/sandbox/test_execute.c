@@ -846,6 +846,31 @@ START_TEST(test_descendants_do_not_delay_the_answer)
 }
 END_TEST
 
+/* More orphans end than the helper can reap: all limits hold, and the end of the program ends them. */
+START_TEST(test_orphans_without_end)
+{
+        struct execute_request q = usual;
+        struct execute_result r;
+        uint64_t began = now_ns();
+
+        q.wall_ns = NSEC_PER_SEC;
+        r = run_like(&q, "flood");
+        ck_assert_int_eq(r.end, END_TIMEOUT);
+        execute_result_done(&r);
+        q.wall_ns = 100 * NSEC_PER_SEC;
+        q.cpu_ns = NSEC_PER_SEC;
+        r = run_like(&q, "flood");
+        ck_assert_int_eq(r.end, END_TIMEOUT);
+        execute_result_done(&r);
+        q.cpu_ns = 0;
+        r = run_like(&q, "flood sat");
+        assert_end(&r, END_EXIT, 0);
+        ck_assert_str_eq(text_of(&r.out), "sat\n");
+        execute_result_done(&r);
+        ck_assert_uint_lt(now_ns() - began, 60 * NSEC_PER_SEC);
+}
+END_TEST
+
 /* Whatever we are ourselves, it is bound like this. */
 START_TEST(test_bounds)
 {
@@ -1669,7 +1694,7 @@ END_TEST
                 test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree, test_memory,                                 \
                 test_memory_is_not_the_callers, test_memory_limit, test_process_limit,                                          \
                 test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,                     \
-                test_descendants_do_not_delay_the_answer, test_bounds,                                \
+                test_descendants_do_not_delay_the_answer, test_orphans_without_end, test_bounds,                                \
                 test_no_capabilities_for_a_lone_root, test_shared_memory_limit, test_no_network,                                \
                 test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed,                          \
                 test_helper_stopped, test_bubblewrap_is_stuck, test_bubblewrap_stopped, test_case_is_a_pipe,                    \

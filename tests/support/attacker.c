@@ -131,6 +131,32 @@ static int daemonize(char **argv) /* a grandchild in a session of its own that u
         return 0;
 }
 
+static void flood_for_ever(void)
+{
+        signal(SIGCHLD, SIG_IGN);
+        for (;;) {
+                if (fork() != 0)
+                        continue;
+                signal(SIGCHLD, SIG_DFL);
+                for (int i = 0; i < 30; i++)
+                        if (vfork() == 0)
+                                _exit(0);
+                _exit(0);
+        }
+}
+
+static int flood(char **argv) /* of orphans that end at once; "sat" and its end, or as one of those that make them */
+{
+        for (int i = 0; i < 4; i++)
+                if (fork() == 0)
+                        flood_for_ever();
+        if (*argument(argv, 2) == '\0')
+                flood_for_ever();
+        usleep(300000);
+        puts("sat");
+        return 0;
+}
+
 /* Itself, a child, a grandchild of another session, and a child that ignores signals; for ever. */
 static int grow_tree(char **argv)
 {
@@ -690,6 +716,7 @@ static int attack(int argc, char **argv)
                 {"fork-bomb", fork_bomb},
                 {"many", many_processes},
                 {"daemonize", daemonize},
+                {"flood", flood},
                 {"children", burn_in_children},
                 {"grow-children", grow_in_children},
                 {"share", share_with_children},
