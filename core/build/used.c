@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "cache/base/mount_table.h"
 #include "cache/base/record.h"
 #include "core/build/attempt.h"
 #include "core/build/dependency.h"
@@ -18,6 +19,7 @@ struct used {
         const struct attempt *attempt;
         char **list; /* owned, as are the strings */
         size_t n;
+        char **mounts; /* of solverfs; owned */
 };
 
 /* -- the paths that count -- */
@@ -92,11 +94,19 @@ static char *without_parents(const struct build_request *q, const char *path)
         return p;
 }
 
-/* True if a link of the machine leads out of what the sandbox shows. */
-static bool leads_out(const struct build_request *q, const char *path)
+static int note_mount(void *used, const struct mount_entry *m)
 {
-        cleanup_free char *real = realpath(path, NULL);
-        bool out = q->sandbox == SANDBOX_BWRAP && real && !is_in_any(real, system_folders);
+        struct used *u = used;
+
+        if (strcmp(m->type, MOUNT_TYPE) == 0)
+                strings_add(&u->mounts, m->path);
+        return 0;
+}
+
+/* True if a link of the machine leads out of what the sandbox shows. */
+static bool leads_out(const struct build_request *q, const char *real)
+{
+        bool out = q->sandbox == SANDBOX_BWRAP && !is_in_any(real, system_folders);
 
         for (char *const *p = q->recipe->dependencies; out && *p; p++) {
                 cleanup_free char *folder = realpath(*p, NULL);
@@ -106,14 +116,26 @@ static bool leads_out(const struct build_request *q, const char *path)
         return out;
 }
 
-/* Adds a path that counts. Its text is a build's, which may name any file of the machine: no other one is opened, here or later. */
+/* True if the file may be opened, now and at each check of the list. In a mount of solverfs it may wait for this very build. */
+static bool may_open(const struct used *u, const char *path)
+{
+        const char *const *mounts = (const char *const *)u->mounts;
+        cleanup_free char *real = NULL;
+
+        if (is_in_any(path, mounts))
+                return false;
+        real = realpath(path, NULL);
+        return !real || (!is_in_any(real, mounts) && !leads_out(u->attempt->request, real));
+}
+
+/* Adds a path if it counts. A build may say any name. */
 static void add(void *used, const char *path)
 {
         struct used *u = used;
         const struct build_request *q = u->attempt->request;
         cleanup_free char *found = path[0] == '.' ? copy_string(path) : without_parents(q, path);
 
-        if (path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(q, found) && !leads_out(q, found))
+        if (path[0] == '.' ? is_source(&u->attempt->sources.files, path + strlen("./")) : counts(q, found) && may_open(u, found))
                 list_add(u->list, u->n, steal_pointer(found));
 }
 
@@ -226,11 +248,12 @@ static bool has_moved(const struct attempt *a, const char *path, const struct fi
 bool attempt_list_used(struct attempt *a)
 {
         cleanup_buffer struct buffer b = {0};
-        struct used u = {.attempt = a};
+        struct used u = {.attempt = a, .mounts = allocate(1, sizeof(*u.mounts))};
         const bool is_watched = a->is_watched && buffer_error(&a->watched) == 0;
         const char *at = a->watched.data;
         bool any_moved = false;
 
+        mount_table_each(note_mount, &u);
         for (size_t left = is_watched ? a->watched.size : 0; left > 0; left -= strlen(at) + 1, at += strlen(at) + 1)
                 add(&u, at);
         if (!is_watched)
@@ -256,6 +279,7 @@ bool attempt_list_used(struct attempt *a)
         for (size_t i = 0; i < u.n; i++)
                 free(u.list[i]);
         free(u.list);
+        strings_free(u.mounts);
         file_digests_save();
         blob_done(&a->made.used);
         if (buffer_steal(&b, &a->made.used) < 0)

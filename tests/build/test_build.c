@@ -1275,6 +1275,30 @@ START_TEST(test_used_is_of_the_sandbox)
 }
 END_TEST
 
+/* A file in a mount of solverfs may wait for this build. Nobody serves this one: who opens a file in it waits for ever. */
+START_TEST(test_used_is_of_no_mount)
+{
+        cleanup_close int device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+        char options[64];
+        struct build_request q;
+
+        NEEDS_OWN_COMPILERS;
+        assert_ok(make_dirs("/usr/local/bin/mnt", 0755));
+        snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
+        SKIP_UNLESS(mount("x", "/usr/local/bin/mnt", "fuse.solverfs", 0, options) == 0, "FUSE");
+        shell("git init -q -b main r; cd r; echo > a; commit one");
+        begin("build = \"timeout -s KILL 0.2 cat /usr/local/bin/mnt/x; echo made > prog\"\noutput = prog\n");
+        q = request_for("main");
+        for (q.sandbox = SANDBOX_BWRAP; q.sandbox <= SANDBOX_NONE; q.sandbox++) {
+                run_build(&q);
+                ck_assert(record->ok);
+                ck_assert_ptr_null(memmem(record->used.data, record->used.size, "mnt/x", 5));
+                check_used("/bin/cat");
+        }
+        close_all();
+}
+END_TEST
+
 /* A list is as long as those of all commands together. */
 START_TEST(test_used_by_many_commands)
 {
@@ -1611,6 +1635,6 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_many_at_once, test_killed_build, test_a_starved_build_is_no_fact, test_straggler, test_cancelled_build, test_damaged_pool,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
-      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_is_of_the_sandbox, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
+      test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_is_of_the_sandbox, test_used_is_of_no_mount, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
       test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
       test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_released_programs_that_the_store_does_not_take, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)
