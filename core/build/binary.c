@@ -8,32 +8,30 @@
 #define NAMES_SHOWN 8 /* of an archive, in a reason */
 #define TOO_LARGE   "has more than 1g, which is more than the store takes, in "
 
-static void archive_freep(struct archive **a)
-{
-        if (*a)
-                archive_read_free(*a);
-}
+DEFINE_CLEANUP(struct archive *, archive_read_free)
 
 struct taking {
         const struct build_request *request;
         const struct recipe *era;
         struct build_output *list;
-        bool *found; /* one for each output */
-        char **members; /* likewise: its name in the archive, or the name of the file that it is a hard link to */
-        bool has_links;
+        bool *found;    /* one for each output */
+        char **members; /* one for each output: the name to look for in the archive. Of a hard link, from its entry on, the name that it links to */
+        bool has_links; /* some output is a hard link: its bytes may have passed, so the archive is read twice */
         size_t n;
-        struct buffer names; /* other files of the archive */
+        struct buffer names; /* files of the archive that are no outputs, the first NAMES_SHOWN, for the reason */
         size_t n_names;
         char **ret_reason;
 };
 
+/* The reason why it is impossible. 0: the failure is the result, and is stored. */
 static int give_reason(struct taking *t, const char *why, const char *detail)
 {
         *t->ret_reason = format_string("the released binary %s %s%s", basename(t->era->file), why, detail);
         return 0;
 }
 
-static int put(struct taking *t, size_t i, int fd)
+/* Stores the bytes of output i, and of later outputs that are hard links to the same file. */
+static int put_output(struct taking *t, size_t i, int fd)
 {
         struct build_output *o = &t->list[i];
         struct stat st;
@@ -73,7 +71,7 @@ static const char *plain_name(const char *name)
         return name ?: "";
 }
 
-/* The output that an entry is; `n` if none. */
+/* The output, not found yet, that looks for this name; n: none. */
 static size_t output_of(struct taking *t, const char *name)
 {
         size_t i = 0;
@@ -97,10 +95,11 @@ static int take_member(struct taking *t, struct archive *a, struct archive_entry
                 return errorf(-errno, "cannot make a file in %s: %s", t->request->work_dir, strerror(errno));
         if (!archive_entry_size_is_set(e) || archive_entry_size(e) > (int64_t)PROGRAM_MOST)
                 return give_reason(t, TOO_LARGE, t->era->outputs[i]);
-        return archive_read_data_into_fd(a, fd) == ARCHIVE_OK ? put(t, i, fd) : failed(t, a);
+        return archive_read_data_into_fd(a, fd) == ARCHIVE_OK ? put_output(t, i, fd) : failed(t, a);
 }
 
-/* Goes to the next file. libarchive warns of each name that our locale (C) has not: in a tar the name is as it was, in a zip there is none. */
+/* Goes to the next file. A warning is no error: libarchive gives one for each name that the locale (C) cannot express, and still returns a tar's
+ * name as it is, but none for a zip's. */
 static int next_member(struct archive *a, struct archive_entry **ret)
 {
         int k = archive_read_next_header(a, ret);
@@ -131,7 +130,7 @@ static int each_member(struct taking *t, struct archive *a)
 
 static int read_archive(struct taking *t, int fd)
 {
-        cleanup(archive_freep) struct archive *a = archive_read_new();
+        cleanup(archive_read_freep) struct archive *a = archive_read_new();
 
         if (!a)
                 return -ENOMEM;
@@ -142,10 +141,8 @@ static int read_archive(struct taking *t, int fd)
 
 static int take_members(struct taking *t, int fd)
 {
-        int r;
+        int r = read_archive(t, fd);
 
-        buffer_add(&t->names, "", 0);
-        r = read_archive(t, fd);
         if (r == 0 && !*t->ret_reason && t->has_links) {
                 t->names.size = t->n_names = 0;
                 r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_archive(t, fd);
@@ -169,18 +166,15 @@ static int open_file(const struct build_request *q, const struct recipe *era, in
         cleanup_free char *path = format_string("%s/%s", q->downloads_dir ?: "", era->sha256);
         cleanup_close int fd = q->downloads_dir ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
         struct digest d, expected;
-        uint64_t size;
         int r;
 
         digest_parse(era->sha256, &expected);
         if (fd < 0)
                 return errorf(-EIO, "%s, the released binary of %s at %s, is not in the store: 'solverfs solver update' gets it", era->file,
                               era->name, era->range);
-        r = digest_of_fd(fd, &d, &size);
+        r = digest_of_fd(fd, &d, NULL);
         if (r == 0 && !digest_equal(&d, &expected))
                 return errorf(-EIO, DOWNLOAD_DAMAGED, path);
-        if (r == 0 && lseek(fd, 0, SEEK_SET) < 0)
-                r = -errno;
         if (r == 0)
                 *ret = steal_fd(&fd);
         return r;
@@ -200,7 +194,7 @@ int binary_take(const struct build_request *q, const struct recipe *era, struct 
         *ret_list = t.list = allocate(n + 1, sizeof(*t.list));
         for (*ret_n = 0; *ret_n < n; (*ret_n)++)
                 t.list[*ret_n].name = copy_string(basename(era->outputs[*ret_n]));
-        r = era->is_archive ? take_members(&t, fd) : put(&t, 0, fd);
+        r = era->is_archive ? take_members(&t, fd) : put_output(&t, 0, fd);
         buffer_done(&t.names);
         strings_free(t.members);
         return r;

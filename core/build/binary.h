@@ -5,8 +5,8 @@
 
 #define DOWNLOAD_DAMAGED "%s of the store was damaged; 'solverfs fsck' takes it away, and 'solverfs solver update' gets it again"
 
-/* Takes the outputs from the file: the file itself, or the archive's files that `era->outputs` name. *ret_list (of *ret_n, the caller's even after an
- * error) are in request->programs then. *ret_reason (malloc'd) is set if it is impossible with these bytes, whoever tries: no archive, no such file
- * in it. -EIO with a sentence if the store has no such file, or other bytes. */
+/* Takes the outputs from the file: the file itself, or the archive's files that era->outputs name, and puts their bytes into request->programs.
+ * *ret_list, of *ret_n, is the caller's, even after an error. 0 with *ret_reason (malloc'd) set: impossible with these bytes, whoever tries (no
+ * archive, no such file in it). -EIO with a sentence: the store has no such file, or other bytes. */
 int binary_take(const struct build_request *request, const struct recipe *era, struct build_output **ret_list, size_t *ret_n,
                 char **ret_reason);

@@ -11,7 +11,7 @@
 #define ENTRIES_MAX   1000000 /* files and folders in a checkout; a few objects of a hostile repository can name any number */
 #define NAMES_MAX     ((size_t)1 << 28)   /* bytes of all their paths, which are held in memory */
 #define BYTES_MAX     (UINT64_C(1) << 35) /* of all files */
-#define FILE_MAX      (UINT64_C(1) << 30)
+#define SOURCE_MAX    (UINT64_C(1) << 30)   /* of one */
 #define DEPTH_MAX     256
 #define PROGRESS_STEP 256
 
@@ -50,7 +50,7 @@ static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
         l->bytes += size;
         if (S_ISLNK(mode) && size == 0)
                 return errorf(-EBADMSG, "the sources hold a link to nowhere, which cannot be checked out: %s", l->path);
-        if (size > FILE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
+        if (size > SOURCE_MAX || l->bytes > BYTES_MAX || (S_ISLNK(mode) && size >= PATH_SIZE))
                 return errorf(-EBADMSG, "the sources are too large to be checked out: %s has %zu bytes", l->path, size);
         manifest_add(l->files, &t);
         return 0;
@@ -301,6 +301,8 @@ int checkout_open(const char *folder, const char *path, int *ret_fd)
         return 0;
 }
 
+/* -- writing ---------------------------------------------------------------------------------------------------- */
+
 /* Maps errors to those that callers distinguish. A missing file becomes -EIO: callers would take -ENOENT for a missing commit. */
 static int file_error(int r, const char *verb, const char *path, const char *folder)
 {
@@ -308,8 +310,6 @@ static int file_error(int r, const char *verb, const char *path, const char *fol
 
         return errorf(full ? -ENOSPC : r == -ENOMEM ? r : -EIO, "cannot %s %s in %s: %s", verb, path, folder, strerror(-r));
 }
-
-/* -- writing ---------------------------------------------------------------------------------------------------- */
 
 static int write_file(int folder, const char *name, mode_t mode, struct slice content)
 {

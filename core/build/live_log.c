@@ -40,7 +40,7 @@ static void hear(void *user, struct slice text)
                 stop(l, r);
 }
 
-static int take(struct live_log *l)
+static int lock_file(struct live_log *l)
 {
         int r = lock_try(l->dir, l->name, false, &l->fd);
 
@@ -51,15 +51,15 @@ static int take(struct live_log *l)
         return r;
 }
 
-/* Takes a new file: readers of a killed process's file must not find the new text in it. */
-static int take_new(struct live_log *l)
+/* Locks a new file: readers of a killed process's file must not find the new text in it. */
+static int lock_new_file(struct live_log *l)
 {
         struct stat st;
-        int r = take(l);
+        int r = lock_file(l);
 
         if (r == 0 && fstat(l->fd, &st) == 0 && st.st_size > 0) {
                 lock_release_unlink(l->dir, l->name, steal_fd(&l->fd));
-                r = take(l);
+                r = lock_file(l);
         }
         return r;
 }
@@ -71,7 +71,7 @@ void live_log_begin(struct live_log *l, const char *store_dir, const struct dige
         *l = (struct live_log){.listener = {.hear = hear, .user = l}, .fd = -1, .left = LIVE_LOG_MOST};
         digest_hex(build, l->name);
         l->dir = format_string("%s/" FOLDER, store_dir);
-        r = make_dirs(l->dir, 0700) ?: take_new(l);
+        r = make_dirs(l->dir, 0700) ?: lock_new_file(l);
         if (r < 0 && r != -EAGAIN)
                 stop(l, r);
 }

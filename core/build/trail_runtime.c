@@ -61,8 +61,9 @@ struct call {
 static __thread bool is_main __attribute__((tls_model("initial-exec")));
 static bool is_on, has_others, has_begun;
 static pid_t owner;
-static uint64_t hash, gear, steps, from = UINT64_MAX, until = UINT64_MAX;
-static uint32_t length;
+static uint64_t hash, gear; /* of the chunk's steps; of the last 64 steps */
+static uint64_t steps, from = UINT64_MAX, until = UINT64_MAX; /* so far; of the window */
+static uint32_t length; /* of the chunk */
 static struct call stack[STACK_MOST];
 static uint32_t depth;
 static struct function *table;
@@ -187,7 +188,7 @@ static bool make_room(size_t n)
         return true;
 }
 
-/* Of two names for one address the alphabetically first is kept. */
+/* Of two names for one address the alphabetically first is kept. The caller has made room. */
 static void add_function(uintptr_t address, const char *name, unsigned file)
 {
         struct function *f = find(address);
@@ -410,6 +411,7 @@ void __cyg_profile_func_exit(void *function, void *site)
                 step(f->id * 3 + 1);
 }
 
+/* `outcome`: 0 equal, 1 less, 2 greater, 3 two different addresses or a NaN; from 4 on a switch's case, by its number. */
 static void compared(unsigned outcome, const void *at)
 {
         struct function *f;

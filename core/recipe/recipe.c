@@ -13,8 +13,8 @@
 #define GIGA     (UINT64_C(1) << 30)
 
 /* In the order of printing. A variant shares its solver's builds, so it has no keys that builds depend on, except for other repositories' files. With
- * `within` it has all keys (recipe_read.c). */
-const struct recipe_key recipe_keys[N_RECIPE_KEYS] = {
+ * `within` it has all keys (recipe_read.c). A key on which builds or runs depend is in a digest below, too: without that old results would be served. */
+const struct recipe_key recipe_keys[] = {
         {"variant", KIND_TEXT, PLACE_VARIANT | PLACE_CONFIG, FIELD(base)},
         {"repository", KIND_TEXT, PLACE_SOLVER | PLACE_CONFIG, FIELD(repository)},
         {"runs", KIND_TEXT, PLACE_SOLVER | PLACE_VARIANT | PLACE_CONFIG, FIELD(runs)},
@@ -317,6 +317,11 @@ int recipe_split(const char *text, char ***ret_words)
         return 0;
 }
 
+bool recipe_reads_input(const struct recipe *r)
+{
+        return strstr(r->run, RECIPE_INPUT) != NULL;
+}
+
 /* Length of a "{name}" at p; 0: there is none. */
 static size_t placeholder_length(const char *p)
 {
@@ -412,22 +417,7 @@ int recipe_command(const struct recipe *r, const char *bin, const char *case_pat
         return 0;
 }
 
-/* -- digests ---------------------------------------------------------------------------------------------------- */
-
-static struct hasher *begin_digest(const char *what)
-{
-        struct hasher *h = hasher_new();
-
-        hasher_string(h, what);
-        return h;
-}
-
-static void hash_list(struct hasher *h, char *const *list)
-{
-        hasher_number(h, strings_count(list));
-        for (size_t i = 0; list[i]; i++)
-                hasher_string(h, list[i]);
-}
+/* -- lines of `submodule`, `within` and `download` --------------------------------------------------------------- */
 
 struct recipe_submodule recipe_submodule(const char *line)
 {
@@ -483,6 +473,23 @@ size_t recipe_download(const char *line, struct digest *ret_digest, struct slice
         if (digest_parse(line + n + strspn(line + n, " \t"), ret_digest) < 0)
                 *ret_digest = (struct digest){0};
         return n;
+}
+
+/* -- digests ---------------------------------------------------------------------------------------------------- */
+
+static struct hasher *begin_digest(const char *what)
+{
+        struct hasher *h = hasher_new();
+
+        hasher_string(h, what);
+        return h;
+}
+
+static void hash_list(struct hasher *h, char *const *list)
+{
+        hasher_number(h, strings_count(list));
+        for (size_t i = 0; list[i]; i++)
+                hasher_string(h, list[i]);
 }
 
 /* Hashes the names of submodules and downloads, not their sources: a submodule's commit is in the tree or in its line, and a download has a digest. Files
@@ -559,43 +566,6 @@ void recipe_builds_digest(const struct recipe *r, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-/* -- files ------------------------------------------------------------------------------------------------------ */
-
-static int each_download(const struct recipe *r, recipe_file_fn fn, void *user)
-{
-        int e = 0;
-
-        for (char *const *p = r->downloads; e == 0 && *p; p++) {
-                struct recipe_file f = {.url = *p};
-
-                f.n_url = recipe_download(*p, &f.digest, &f.name);
-                e = fn(user, &f);
-        }
-        return e;
-}
-
-static int call_with_binary(const struct recipe *r, recipe_file_fn fn, void *user)
-{
-        struct recipe_file f = {.url = r->file, .n_url = strlen(r->file), .name = slice_string(basename(r->file))};
-
-        digest_parse(r->sha256, &f.digest);
-        return fn(user, &f);
-}
-
-int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user)
-{
-        int e = each_download(r, fn, user);
-
-        for (size_t i = 0; e == 0 && i < r->n_eras; i++)
-                e = r->eras[i]->file ? call_with_binary(r->eras[i], fn, user) : each_download(r->eras[i], fn, user);
-        return e;
-}
-
-bool recipe_reads_input(const struct recipe *r)
-{
-        return strstr(r->run, RECIPE_INPUT) != NULL;
-}
-
 static bool mentions(const struct recipe *r, const char *placeholder)
 {
         return strstr(r->run, placeholder) || (r->arguments && strstr(r->arguments, placeholder));
@@ -631,4 +601,36 @@ void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, con
         if (r->environment[0])
                 hash_list(h, r->environment);
         hasher_finish(h, ret);
+}
+
+/* -- files ------------------------------------------------------------------------------------------------------ */
+
+static int each_download(const struct recipe *r, recipe_file_fn fn, void *user)
+{
+        int e = 0;
+
+        for (char *const *p = r->downloads; e == 0 && *p; p++) {
+                struct recipe_file f = {.url = *p};
+
+                f.n_url = recipe_download(*p, &f.digest, &f.name);
+                e = fn(user, &f);
+        }
+        return e;
+}
+
+static int call_with_binary(const struct recipe *r, recipe_file_fn fn, void *user)
+{
+        struct recipe_file f = {.url = r->file, .n_url = strlen(r->file), .name = slice_string(basename(r->file))};
+
+        digest_parse(r->sha256, &f.digest);
+        return fn(user, &f);
+}
+
+int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user)
+{
+        int e = each_download(r, fn, user);
+
+        for (size_t i = 0; e == 0 && i < r->n_eras; i++)
+                e = r->eras[i]->file ? call_with_binary(r->eras[i], fn, user) : each_download(r->eras[i], fn, user);
+        return e;
 }

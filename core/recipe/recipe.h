@@ -27,7 +27,7 @@ const char *format_name(enum format f); /* "smt2", as in a recipe */
 struct recipe_limits {
         uint64_t wall_ns, cpu_ns, memory, output, processes, stack;
 };
-/* The same as a list, in an order that is part of keys and so never changes. */
+/* The same as a list. It is part of keys: its order never changes, and a further limit is a new format of the store. */
 #define N_LIMITS (sizeof(struct recipe_limits) / sizeof(uint64_t))
 static inline const uint64_t *limit_list(const struct recipe_limits *l)
 {

@@ -343,15 +343,15 @@ static void hold_submodules(struct recipe *r, const struct recipe *base)
 
         r->submodules = recipe_merge_submodules(base->submodules, ours);
         for (size_t i = 0; i < base->n_eras; i++) {
-                struct recipe *era = recipe_copy(base->eras[i]);
+                struct recipe *era;
 
+                if (base->eras[i]->file)
+                        continue;
+                era = recipe_copy(base->eras[i]);
                 era->range = copy_string(base->eras[i]->range);
                 strings_free(era->submodules);
                 era->submodules = recipe_merge_submodules(base->eras[i]->submodules, ours);
-                if (era->file)
-                        recipe_unref(era);
-                else
-                        recipe_add_era(r, era);
+                recipe_add_era(r, era);
         }
         strings_free(ours);
 }

@@ -37,7 +37,7 @@ int64_t fact_moment(const struct fact *f)
 
 /* -- limits: 0 is none -- */
 
-static bool within(uint64_t value, uint64_t limit)
+static bool is_within(uint64_t value, uint64_t limit)
 {
         return limit == 0 || value <= limit;
 }
@@ -47,12 +47,12 @@ static bool no_looser(uint64_t limit, uint64_t than)
         return than == 0 || (limit != 0 && limit <= than);
 }
 
-/* True if the asked memory would have been enough. Where resident memory is limited, the run's use decides; where address space is limited instead,
- * nobody knows how much of it was needed, and a failed run may have failed because of an allocation. */
+/* True if the result would be the same with the asked memory. Where resident memory is limited, the run's use decides; where address space is limited
+ * instead, nobody knows how much of it was needed, and a failed run may have failed because of an allocation. */
 static bool memory_suffices(const struct fact *f, const struct recipe_limits *asked)
 {
         if (!f->address_space)
-                return within(f->memory, asked->memory);
+                return is_within(f->memory, asked->memory);
         if (f->verdict == VERDICT_ERROR || f->verdict == VERDICT_CRASH)
                 return f->limits.memory == asked->memory;
         return no_looser(f->limits.memory, asked->memory);
@@ -71,7 +71,7 @@ static bool stack_suffices(const struct fact *f, const struct recipe_limits *ask
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
 {
         const struct recipe_limits *had = &f->limits;
-        bool in_time = within(f->wall_ns, asked->wall_ns) && within(f->cpu_ns, asked->cpu_ns);
+        bool in_time = is_within(f->wall_ns, asked->wall_ns) && is_within(f->cpu_ns, asked->cpu_ns);
 
         if (f->verdict == VERDICT_UNBUILDABLE)
                 return true;

@@ -47,7 +47,7 @@ static struct query_answer answer_at(const struct fact *f, size_t i)
 
 int fact_query_answer(const struct fact *f, uint32_t query, struct query_answer *ret)
 {
-        const size_t known = f->answers.size / ANSWER_SIZE;
+        const size_t known = f->answers.size / ANSWER_SIZE; /* answers with a time; a single answer has the run's */
         struct query_answer own = {.ns = f->wall_ns, .memory = f->memory}, before = {0};
         enum verdict verdict;
         size_t n = read_results(f, query, &verdict);
@@ -59,7 +59,7 @@ int fact_query_answer(const struct fact *f, uint32_t query, struct query_answer 
                 own = answer_at(f, query - 1);
         if (query > 1 && query - 1 <= known)
                 before = answer_at(f, query - 2);
-        *ret = (struct query_answer){.verdict = verdict, .is_reached = query <= MAX(known, n)};
+        *ret = (struct query_answer){.verdict = verdict, .is_reached = query <= MAX(known, n)}; /* the query of how it ended, too */
         if (ret->is_reached) {
                 ret->ns = own.ns > before.ns ? own.ns - before.ns : 0;
                 ret->memory = own.memory;

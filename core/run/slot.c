@@ -236,9 +236,10 @@ void slot_view_line(const struct slot_view *v, struct buffer *ret)
 
 struct waits {
         unsigned n;
-        struct slot_view first; /* one that has named itself, if any has */
+        struct slot_view shown; /* one whose owner has named itself, if any has */
 };
 
+/* Whoever keeps others off the core: the run, else the build. */
 static const struct slot_owner *keeper_of(const struct slot_view *v)
 {
         return v->run.is_there ? &v->run : &v->build;
@@ -248,8 +249,8 @@ static void look_at_owner(void *user, const struct slot_view *v)
 {
         struct waits *w = user;
 
-        if (w->n++ == 0 || (keeper_of(v)->is_known && !keeper_of(&w->first)->is_known))
-                w->first = *v;
+        if (w->n++ == 0 || (keeper_of(v)->is_known && !keeper_of(&w->shown)->is_known))
+                w->shown = *v;
 }
 
 void slot_waits_line(const char *folder, struct buffer *ret)
@@ -261,8 +262,8 @@ void slot_waits_line(const char *folder, struct buffer *ret)
         if (slot_each(folder, look_at_owner, &w) < 0 || w.n == 0)
                 return;
         buffer_adds(ret, ": ");
-        snprintf(verb, sizeof(verb), " has core %d", w.first.cpu);
-        add_owner(ret, keeper_of(&w.first), verb);
+        snprintf(verb, sizeof(verb), " has core %d", w.shown.cpu);
+        add_owner(ret, keeper_of(&w.shown), verb);
         if (w.n > 1)
                 buffer_addf(ret, "; others have %u more", w.n - 1);
 }
@@ -300,11 +301,19 @@ static void look_at_own(void *has_core, const struct slot_view *v)
         *(bool *)has_core |= v->run.is_known && v->run.note.pid == getpid();
 }
 
+/* True if this process has a core, if only one of the engine's jobs. */
+static bool has_core(const char *folder)
+{
+        bool has = false;
+
+        slot_each(folder, look_at_own, &has);
+        return has;
+}
+
 int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int cancel_fd, struct slot *ret)
 {
         cleanup_buffer struct buffer who = {0};
         uint64_t since = now_ns(); /* others leave us none */
-        bool has_core = false;     /* this process, also by the engine's jobs */
         struct slot s = {.lock = -1};
         cleanup_close int mark = -1;
         int r = slot_folder(own_folder, s.folder, NULL);
@@ -322,13 +331,11 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
                 else if (mark < 0)
                         slot_mark(s.folder, SLOT_BATCH_HAS_NONE, &mark);
                 if (!is_with_core && now_ns() - since >= wait_ns) {
-                        slot_each(s.folder, look_at_own, &has_core);
-                        if (!has_core) {
+                        if (!has_core(s.folder)) {
                                 slot_waits_line(s.folder, &who);
                                 r = errorf(-EAGAIN, "%s", who.data);
                                 break;
                         }
-                        has_core = false;
                         since = now_ns();
                 }
                 r = pause_unless_cancelled(cancel_fd, SLOT_LOOK_MS);

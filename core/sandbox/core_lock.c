@@ -35,20 +35,20 @@ bool core_is_locked(int fd, enum core_lock which)
 
 /* -- notes -- */
 
-static off_t place_of(enum core_lock which)
+static off_t note_offset(enum core_lock which)
 {
         return which == CORE_RUN ? 0 : (off_t)sizeof(struct core_note);
 }
 
 void core_note_write(int fd, enum core_lock which, const struct core_note *n)
 {
-        if (pwrite(fd, n, sizeof(*n), place_of(which)) < 0)
+        if (pwrite(fd, n, sizeof(*n), note_offset(which)) < 0)
                 (void)errno; /* a full disk: the owner is not shown */
 }
 
 bool core_note_read(int fd, enum core_lock which, struct core_note *ret)
 {
-        if (pread(fd, ret, sizeof(*ret), place_of(which)) != sizeof(*ret) || ret->magic != CORE_NOTE_MAGIC)
+        if (pread(fd, ret, sizeof(*ret), note_offset(which)) != sizeof(*ret) || ret->magic != CORE_NOTE_MAGIC)
                 return false;
         ret->what[sizeof(ret->what) - 1] = '\0';
         return true;
@@ -58,6 +58,6 @@ void core_note_lent(int fd, uint64_t since_ns)
 {
         if (core_is_locked(fd, CORE_BUILD)) /* the note is the host's */
                 return;
-        if (pwrite(fd, &since_ns, sizeof(since_ns), place_of(CORE_BUILD) + (off_t)offsetof(struct core_note, lent_ns)) < 0)
+        if (pwrite(fd, &since_ns, sizeof(since_ns), note_offset(CORE_BUILD) + (off_t)offsetof(struct core_note, lent_ns)) < 0)
                 (void)errno;
 }

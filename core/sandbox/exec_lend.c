@@ -1,3 +1,6 @@
+/* A build's cores, lent to runs. When a run takes CORE_RUN of a core of ours, lender_look() leaves the core out, the build is moved off, and
+ * lender_leave() gives up CORE_MOVES, for which the run waits. When no run has wanted the core for QUIET, it is taken back. The time for which a core is
+ * lent is its debt: at TURN the build takes CORE_TURN, until it has had the core for as long. */
 #include "core/sandbox/exec_stub.h"
 
 #include "cache/base/util.h"
@@ -6,16 +9,17 @@
 #define LOOK      (10 * NSEC_PER_MSEC)
 #define LOOK_LENT (5 * NSEC_PER_MSEC)
 #define QUIET     (10 * NSEC_PER_MSEC) /* longer than the gap between two runs of a series */
-#define TURN      (60 * NSEC_PER_SEC)  /* with this debt batches leave a core alone until it is paid */
+#define TURN      (60 * NSEC_PER_SEC)
 
 void lender_begin(struct lender *l, const struct exec_request *r)
 {
         l->n = r->n_loans;
         for (unsigned i = 0; i < l->n; i++)
+                /* quiet for long: a free core is ours at the first look */
                 l->loans[i] = (struct loan){.cpu = r->loans[i], .fd = (int)(EXEC_FDS + i), .quiet = 1};
 }
 
-static bool take(struct loan *k)
+static bool take_back(struct loan *k)
 {
         if (core_lock(k->fd, CORE_MOVES) < 0)
                 return false;
@@ -28,7 +32,7 @@ static bool take(struct loan *k)
         return true;
 }
 
-static void count(struct loan *k, uint64_t passed)
+static void count_debt(struct loan *k, uint64_t passed)
 {
         k->debt = k->ours ? k->debt - MIN(k->debt, passed) : k->debt + passed;
         if (!k->has_turn && k->debt >= TURN)
@@ -48,7 +52,7 @@ bool lender_look(struct lender *l, uint64_t now, cpu_set_t *ret)
                 struct loan *k = &l->loans[i];
 
                 if (l->looked != 0)
-                        count(k, now - l->looked);
+                        count_debt(k, now - l->looked);
                 else
                         core_note_lent(k->fd, now);
                 if (core_is_locked(k->fd, CORE_RUN))
@@ -56,7 +60,7 @@ bool lender_look(struct lender *l, uint64_t now, cpu_set_t *ret)
                 else if (k->quiet == 0)
                         k->quiet = now;
                 k->is_wanted = k->ours && k->quiet == 0;
-                if (!k->ours && k->quiet != 0 && now - k->quiet >= QUIET && take(k))
+                if (!k->ours && k->quiet != 0 && now - k->quiet >= QUIET && take_back(k))
                         changed = k->ours = true;
                 changed |= k->is_wanted;
                 if (k->ours && !k->is_wanted)

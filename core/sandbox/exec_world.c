@@ -1,3 +1,4 @@
+/* What a run in a kept sandbox has for itself: namespaces, users, mounts; no keyrings; and what shows that it left something in the network. */
 #include "core/sandbox/exec_stub.h"
 
 #include <errno.h>

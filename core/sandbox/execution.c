@@ -33,7 +33,8 @@ static FILE *open_memory_kills(void)
         return (*file ? fopen(file, "re") : NULL) ?: fopen("/proc/vmstat", "re");
 }
 
-/* The number of kills. Read at most once a second: the kernel makes the whole file anew for each reader, and a run should not wait for that. */
+/* The number of kills. Unless `fresh`, it is read at most once a second: the kernel makes the whole file anew for each reader, and a run should not
+ * wait for that. */
 static uint64_t memory_kills(bool fresh)
 {
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,8 +51,7 @@ static uint64_t memory_kills(bool fresh)
                                 count = n;
                 when = now_ns();
         }
-        n = count;
-        return n;
+        return count;
 }
 
 /* -- its ends -- */
@@ -211,7 +211,8 @@ static uint64_t stood_still(const struct execution *x)
         return s.total_ns + (s.since_ns ? now_ns() - s.since_ns : 0);
 }
 
-/* Handles a passed deadline: that of making the sandbox, or that of the whole. Returns false if there is more time. */
+/* Handles a passed deadline. The first is for making the sandbox: if the helper has begun by then, the whole run gets one, which moves by the time for
+ * which runs had its cores. False: there is more time. */
 static bool is_late(struct execution *x)
 {
         const uint64_t wall = x->request->wall_ns, stood = stood_still(x);

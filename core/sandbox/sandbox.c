@@ -11,7 +11,7 @@
 #include "cache/base/process.h"
 #include "core/sandbox/exec_wire.h"
 
-/* -- ownership of files -- */
+/* -- users -- */
 
 static bool has_users;
 
@@ -141,6 +141,8 @@ void sandbox_release(int lock, bool empty)
                 log_warning("cannot release a user in " LEASES ": %s", strerror(errno)); /* the next lease looks at the processes */
         close(lock);
 }
+
+/* -- ownership of files -- */
 
 /* The wanted owner of a file (-1: unchanged) and group, and the mode bits that it must have (folders, files). */
 struct owner {
