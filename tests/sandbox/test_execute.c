@@ -928,34 +928,6 @@ START_TEST(test_bounds)
 }
 END_TEST
 
-static bool write_text(const char *path, const char *text)
-{
-        cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-        return fd >= 0 && write_all(fd, text, strlen(text)) == 0;
-}
-
-/* Root of a container that has no other users. */
-START_TEST(test_no_capabilities_for_a_lone_root)
-{
-        struct execute_result r;
-        char users[32], groups[32];
-
-        find_attacker();
-        snprintf(users, sizeof(users), "0 %u 1\n", geteuid());
-        snprintf(groups, sizeof(groups), "0 %u 1\n", getegid());
-        SKIP_UNLESS(unshare(CLONE_NEWUSER) == 0 && write_text("/proc/self/uid_map", users) && write_text("/proc/self/setgroups", "deny") &&
-                            write_text("/proc/self/gid_map", groups),
-                    "a user namespace");
-        ck_assert(!sandbox_has_users());
-        r = run("bounds 0");
-        assert_end(&r, END_EXIT, 0);
-        assert_says(&r.out, "CapEff:\t0000000000000000\n");
-        assert_says(&r.out, "CapAmb:\t0000000000000000\n");
-        execute_result_done(&r);
-}
-END_TEST
-
 /* Memory in /dev/shm is no process's, so the file system has the limit. */
 START_TEST(test_shared_memory_limit)
 {
@@ -1695,13 +1667,41 @@ END_TEST
                 test_memory_is_not_the_callers, test_memory_limit, test_process_limit,                                          \
                 test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,                     \
                 test_descendants_do_not_delay_the_answer, test_orphans_without_end, test_bounds,                                \
-                test_no_capabilities_for_a_lone_root, test_shared_memory_limit, test_no_network,                                \
+                test_shared_memory_limit, test_no_network,                                                                      \
                 test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed,                          \
                 test_helper_stopped, test_bubblewrap_is_stuck, test_bubblewrap_stopped, test_case_is_a_pipe,                    \
                 test_caller_killed, test_program_dies_with_its_helper, test_ended_beyond_a_limit, test_user_still_in_use,       \
                 test_user_still_in_use_and_no_descriptors, test_killed_at_random, test_nothing_leaks, test_many_at_once
 
 #ifdef EXECUTE_ALONE
+static bool write_text(const char *path, const char *text)
+{
+        cleanup_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        return fd >= 0 && write_all(fd, text, strlen(text)) == 0;
+}
+
+/* Root of a container that has no other users; a sandbox there is not kept. */
+START_TEST(test_no_capabilities_for_a_lone_root)
+{
+        struct execute_result r;
+        char users[32], groups[32];
+
+        find_attacker();
+        snprintf(users, sizeof(users), "0 %u 1\n", geteuid());
+        snprintf(groups, sizeof(groups), "0 %u 1\n", getegid());
+        SKIP_UNLESS(unshare(CLONE_NEWUSER) == 0 && write_text("/proc/self/uid_map", users) && write_text("/proc/self/setgroups", "deny") &&
+                            write_text("/proc/self/gid_map", groups),
+                    "a user namespace");
+        ck_assert(!sandbox_has_users());
+        r = run("bounds 0");
+        assert_end(&r, END_EXIT, 0);
+        assert_says(&r.out, "CapEff:\t0000000000000000\n");
+        assert_says(&r.out, "CapAmb:\t0000000000000000\n");
+        execute_result_done(&r);
+}
+END_TEST
+
 static bool was_asked_for(const struct execute_result *r, const char *path)
 {
         const char *at = r->watched.data, *end = at + r->watched.size;
@@ -1744,5 +1744,5 @@ START_TEST(test_which_files_it_asks_for)
 }
 END_TEST
 
-SUITE("execute", test_which_files_it_asks_for, EXECUTE_TESTS)
+SUITE("execute", test_which_files_it_asks_for, test_no_capabilities_for_a_lone_root, EXECUTE_TESTS)
 #endif
