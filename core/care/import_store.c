@@ -504,6 +504,15 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
         return u.r == -ENOENT ? 0 : u.r;
 }
 
+static bool is_bound(const struct recipe *r, struct slice list)
+{
+        bool is = used_list_is_bound(list, r->dependencies);
+
+        for (size_t k = 0; !is && k < r->n_eras; k++)
+                is = used_list_is_bound(list, r->eras[k]->dependencies);
+        return is;
+}
+
 /* The list's files are opened here later, so it may name only what one of our recipes lets a build see. */
 static void find_used(const struct import *i, const struct solver_list *l, struct row *row)
 {
@@ -511,7 +520,7 @@ static void find_used(const struct import *i, const struct solver_list *l, struc
 
         if (build_used_find(i->source->there, (const struct digest *)row->key.data, &row->used) < 0)
                 return;
-        while (k < l->n && !used_list_is_bound(SLICE(row->used.data, row->used.size), l->list[k]->recipe->dependencies))
+        while (k < l->n && !is_bound(l->list[k]->recipe, SLICE(row->used.data, row->used.size)))
                 k++;
         if (k == l->n)
                 blob_done(&row->used);
