@@ -8,8 +8,10 @@
 
 #include "core/engine/engine_internal.h"
 
-#define OPEN_THREAD   256 /* keeps every core busy, and shows the engine which queries share a build */
+/* Open at a time, beside those that run elsewhere: keeps every core and every worker busy, and shows the engine which queries share a build. */
+#define OPEN_THREAD   256
 #define OPEN_JOB      64
+#define ROUND         64 /* queries asked for between two looks at what has come */
 #define PROGRESS_MS   200
 #define LEAST_SAMPLES 3 /* computed answers before the others are estimated from them */
 
@@ -60,8 +62,6 @@ static struct fanout *fanout_new(struct engine *e, struct job *j, const struct b
         f->event = -1;
         TAILQ_INIT(&f->own);
         TAILQ_INIT(&f->news);
-        if (f->a.open == 0)
-                f->a.open = j ? OPEN_JOB : OPEN_THREAD;
         return f;
 }
 
@@ -162,7 +162,10 @@ static bool take_news(struct fanout *f)
 
 static bool can_ask(const struct fanout *f)
 {
-        return !f->over && !f->full && f->next < f->a.n && f->n_open < f->a.open;
+        cleanup_unlock pthread_mutex_t *held = hold(&f->engine->lock);
+        const size_t most = f->a.open ?: (f->job ? OPEN_JOB : OPEN_THREAD) + (size_t)f->engine->running[RESOURCE_REMOTE];
+
+        return !f->over && !f->full && f->next < f->a.n && f->n_open < most;
 }
 
 static void count_asked(struct fanout *f, bool open)
@@ -213,7 +216,7 @@ enum fanout_state fanout_round(struct fanout *f)
 {
         bool news = take_news(f);
 
-        for (unsigned i = 0; i < f->a.open && can_ask(f); i++)
+        for (unsigned i = 0; i < ROUND && can_ask(f); i++)
                 ask_next(f);
         if (!f->over && f->n_open == 0 && f->next == f->a.n)
                 end(f, 0, NULL);

@@ -44,7 +44,7 @@ struct ask_progress {
 
 struct batch {
         size_t n;
-        unsigned open; /* at a time; 0: 256 for ask_many(), 64 for job_ask_many() */
+        unsigned open; /* at a time; 0: 256 for ask_many(), 64 for job_ask_many(), and as many as run on other machines */
         bool again; /* computes anew even values that are stored */
         /* Makes query i; called in order, once for each. A returned -errno becomes the answer of i. */
         int (*make)(void *user, size_t i, struct query **ret);

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 
-#include "core/engine/engine.h"
+#include "core/engine/ask.h"
 #include "core/workspace/workspace.h"
 
 static struct place {
@@ -109,13 +109,22 @@ static const struct query_type errand_type = {.name = "errand",
 
 /* -- asking -- */
 
-static struct ticket *ask(unsigned number, struct answers *a)
+static int make_errand(void *, size_t number, struct query **ret)
 {
         struct query *q = calloc(1, sizeof(*q));
-        struct ticket *t = NULL;
 
         *q = (struct query){.type = &errand_type, .refs = 1};
         digest_of(&number, sizeof(number), &q->key);
+        *ret = q;
+        return 0;
+}
+
+static struct ticket *ask(unsigned number, struct answers *a)
+{
+        struct query *q;
+        struct ticket *t = NULL;
+
+        assert_ok(make_errand(NULL, number, &q));
         assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, a, &t));
         query_unref(q);
         return t;
@@ -154,6 +163,29 @@ START_TEST(test_no_more_at_once_than_slots)
         ck_assert_uint_eq(control.computed, 6);
         ck_assert_uint_eq(control.most_at_work, 2);
         ck_assert_uint_ge(place.asked_most, 4); /* the place is told how many wait */
+        end();
+}
+END_TEST
+
+/* All slots are at work, or that will not come about any more. */
+static int let_go(void *user, const struct ask_progress *)
+{
+        unsigned *looks = user;
+
+        if (control.at_work == 300 || ++*looks == 50)
+                control.hold = false;
+        return 0;
+}
+
+START_TEST(test_a_batch_keeps_all_slots_busy)
+{
+        unsigned looks = 0;
+
+        start(300);
+        control.hold = true;
+        assert_ok(ask_many(e, &(struct batch){.n = 400, .make = make_errand, .progress = let_go, .user = &looks}, PRIORITY_BATCH, -1));
+        ck_assert_uint_eq(control.computed, 400);
+        ck_assert_uint_eq(control.most_at_work, 300);
         end();
 }
 END_TEST
@@ -312,6 +344,6 @@ START_TEST(test_a_grace_of_none)
 }
 END_TEST
 
-SUITE("remote_slots", test_no_more_at_once_than_slots, test_a_slot_that_comes_later, test_what_is_lost_is_done_again,
+SUITE("remote_slots", test_no_more_at_once_than_slots, test_a_batch_keeps_all_slots_busy, test_a_slot_that_comes_later, test_what_is_lost_is_done_again,
       test_words_that_cannot_be_shown_hide_nothing_else, test_what_was_not_begun_does_not_count, test_a_place_that_refuses,
       test_the_last_to_leave_frees_the_slot, test_a_grace_of_none)
