@@ -70,7 +70,7 @@ int workspace_config_written(struct workspace *w, int r);
 
 /* -- workspace_solvers.c -- */
 
-/* Opens the solvers of a config. One that cannot be opened is left out, and the log says why. Under the lock. */
+/* Opens the solvers of a config. One that cannot be opened stays as it was, or is left out if it is new, and the log says why. Under the lock. */
 int solver_list_read(struct workspace *w, const struct config_text *text, struct solver_list **ret);
 /* A new reference to the history of a repository, opened once. Under the lock. */
 int workspace_history(struct workspace *w, const char *name, struct history **ret);

@@ -145,13 +145,19 @@ static int by_name(const void *a, const void *b)
         return strcmp((*x)->recipe->name, (*y)->recipe->name);
 }
 
-static void leave_out(struct workspace *w, const struct recipe *recipe, int r)
+/* In place of a solver that cannot be opened: the one of that name that is in force, as its jobs and readers go on; NULL: none is. */
+static struct solver *stand_in(struct workspace *w, const struct recipe *recipe, int r)
 {
+        struct solver *s = NULL;
         char what[128];
 
-        snprintf(what, sizeof(what), "solver %.64s is left out", recipe->name);
+        for (size_t i = 0; w->solvers && i < w->solvers->n; i++)
+                if (strcmp(w->solvers->list[i]->recipe->name, recipe->name) == 0)
+                        s = solver_ref(w->solvers->list[i]);
+        snprintf(what, sizeof(what), "solver %.64s %s", recipe->name, s ? "stays as it was" : "is left out");
         workspace_note_mistake(w, what, r);
         w->unfinished = true;
+        return s;
 }
 
 int solver_list_read(struct workspace *w, const struct config_text *text, struct solver_list **ret)
@@ -167,9 +173,9 @@ int solver_list_read(struct workspace *w, const struct config_text *text, struct
         l->refs = 1;
         for (size_t i = 0; i < n; i++) {
                 r = solver_new(w, recipes[i], &l->list[l->n]);
-                l->n += r == 0;
                 if (r < 0)
-                        leave_out(w, recipes[i], r);
+                        l->list[l->n] = stand_in(w, recipes[i], r);
+                l->n += l->list[l->n] != NULL;
         }
         sort_list(l->list, l->n, sizeof(*l->list), by_name);
         recipe_list_free(recipes, n);

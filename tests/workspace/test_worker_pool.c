@@ -1,5 +1,6 @@
 #include "tests/support/test.h"
 
+#include "core/query/programs.h"
 #include "core/workspace/workspace.h"
 #include "tests/support/hello.h"
 
@@ -238,6 +239,36 @@ START_TEST(test_a_probe_is_as_old_as_the_hello_that_brought_it)
 }
 END_TEST
 
+/* Its campaigns, jobs and readers end when a solver is removed, not at a mistake in its section. */
+START_TEST(test_a_place_that_is_not_there_does_not_remove_its_solver)
+{
+        static const char *const lines[] = {"\truns = nosuch\n", "\tbuilds = nosuch\n"};
+        cleanup(solver_unrefp) struct solver *s = NULL;
+        cleanup_blob struct blob text = {0};
+        uint32_t commit;
+
+        open_store();
+        assert_ok(program_commit(workspace, "exec:/bin/true", -1, NULL, &s, &commit));
+        assert_ok(read_file("store/config", 4096, &text));
+        for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+                cleanup_buffer struct buffer b = {0}, mistakes = {0};
+
+                buffer_add(&b, text.data, text.size);
+                buffer_addf(&b, "[solver \"%s\"]\n%s", s->recipe->name, lines[i]);
+                assert_ok(write_file_atomic("store/config", b.data, b.size, 0600));
+                workspace_look_again(workspace);
+                workspace_mistakes(workspace, &mistakes);
+                ck_assert_ptr_nonnull(strstr(mistakes.data ?: "", "stays as it was: there was no [cluster \"nosuch\"]"));
+                ck_assert(!solver_is_gone(workspace, s));
+        }
+        assert_ok(write_file_atomic("store/config", "[solverfs]\n\tversion = 1\n", 24, 0600));
+        workspace_look_again(workspace);
+        ck_assert(solver_is_gone(workspace, s));
+        workspace = workspace_close(workspace);
+}
+END_TEST
+
 SUITE("worker_pool", test_a_lease_asks_for_no_worker_of_jobs_that_have_gone, test_a_lease_that_is_over,
       test_nodes_of_separate_commands_are_compared, test_a_node_that_no_longer_comes_is_forgotten,
-      test_a_probe_of_an_older_version_is_forgotten, test_a_probe_is_as_old_as_the_hello_that_brought_it)
+      test_a_probe_of_an_older_version_is_forgotten, test_a_probe_is_as_old_as_the_hello_that_brought_it,
+      test_a_place_that_is_not_there_does_not_remove_its_solver)
