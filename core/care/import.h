@@ -88,6 +88,7 @@ struct store_import {
         uint64_t facts, known_facts; /* results and further samples */
         uint64_t absent;             /* results whose solver or commit is not here */
         uint64_t builds, known_builds;
+        uint64_t damaged; /* cases and scrambled inputs that could not be read there, and are left out; their results are imported */
 };
 /* Imports another store: its cases, their scrambled inputs and sets; its results and samples, each as a fact of its machine; and the records of its
  * builds, without programs. Keys are digests of content, so results of this machine become ours. Nothing stored here changes, nor do ids. A case is

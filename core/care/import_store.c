@@ -72,11 +72,20 @@ static int take_status(const struct import *i, const struct case_info *info, uin
         return r == -EEXIST || r == -EINVAL ? 0 : r;
 }
 
+/* Goes on without bytes that cannot be read there. */
+static int leave_out(const struct import *i, const char *what, int r)
+{
+        if (r != -EILSEQ && r != -EIO)
+                return r;
+        source_say(i->source, "%s there is left out: %s", what, error_message(r));
+        i->report->damaged++;
+        return 0;
+}
+
 static int take_case(const struct import *i, uint32_t theirs)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
         cleanup_close int fd = -1;
-        char path[PATH_SIZE];
         uint32_t id = 0;
         bool is_new;
         int r = cases_get(workspace_cases(i->source->there), theirs, &info);
@@ -87,8 +96,10 @@ static int take_case(const struct import *i, uint32_t theirs)
                 i->report->known_cases++;
                 return take_status(i, info, ours->id);
         }
-        r = cases_open_bytes(workspace_cases(i->source->there), info, &fd, path)
-            ?: cases_add(workspace_cases(i->source->here), info->name, fd, &id, &is_new);
+        r = cases_open_bytes(workspace_cases(i->source->there), info, &fd, NULL);
+        if (r < 0)
+                return leave_out(i, "a case", r);
+        r = cases_add(workspace_cases(i->source->here), info->name, fd, &id, &is_new);
         if (r == -EEXIST)
                 r = add_renamed(i, info, fd, &id);
         if (r < 0)
@@ -121,9 +132,10 @@ static int take_scrambled_input(const struct import *i, const struct scrambled_i
                 r = cases_find_digest(workspace_cases(i->source->there), &s->sha256, &theirs);
         if (r == -ENOENT)
                 return 0;
-        if (r == 0)
-                r = cases_read_bytes(workspace_cases(i->source->there), theirs, CASE_SIZE_MAX, &text);
-        return r < 0 ? r : scrambled_keep(i->source->here, of, s->seed, SLICE(text.data, text.size), &ours);
+        if (r < 0)
+                return r;
+        r = cases_read_bytes(workspace_cases(i->source->there), theirs, CASE_SIZE_MAX, &text);
+        return r < 0 ? leave_out(i, "a scrambled input", r) : scrambled_keep(i->source->here, of, s->seed, SLICE(text.data, text.size), &ours);
 }
 
 /* Notes, for listings, that something was measured under this setting. */

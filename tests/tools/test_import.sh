@@ -246,6 +246,11 @@ if run 0 mount "$mnt"; then
 fi
 test_that "results of a solver that is not here are passed over, and told" '
 	sed "/variant/,\$d" recipes/toy.recipe >stranger.recipe; { other solver add --recipe stranger.recipe stranger toy && other run stranger v1 all; } && run 0 import other && [ "$(field 5)" -ge 1 ] && has err "stranger is no solver of this store"'
+test_that "a damaged case is left out and told, with status 1; all else is taken, and its results" '
+	rm -r other && { other init && other solver add --recipe recipes/toy.recipe toy toy; } && for i in 1 2; do printf "; answer: sat\n(check-sat)\n; of a bad disk $i\n" >hurt$i.smt2; done && machine=wreck &&
+	other case add hurt1.smt2 hurt2.smt2 && other run toy v1 all && f=$(grep -rl "of a bad disk 1" other/cases) && chmod +w "$f" && printf "; X" | dd of="$f" conv=notrunc status=none &&
+	run 1 import other && [ "$(field 1,2)" = "1	2" ] && has err "^a case there is left out: the bytes of case 1 in .* are not what was added" && run 0 run toy v1 hurt2.smt2 --machine wreck &&
+	run 0 case add hurt1.smt2 && run 0 run toy v1 hurt1.smt2 --machine wreck'
 test_that "this very store, and no store" 'run 2 import "$SOLVERFS_STORE" && has err "this very store" && run 3 import nosuch && run 2 import other --machine x'
 test_that "fsck finds nothing to say of it" 'run 0 fsck'
 echo "1..$n"

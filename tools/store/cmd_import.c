@@ -121,7 +121,7 @@ static void show_store(const char *dir, const struct store_import *r, const stru
                                          r->absent + f->absent, "builds", r->builds, "known-builds", r->known_builds, "findings", f->findings,
                                          "known-findings", f->known_findings, "campaigns", f->campaigns, "known-campaigns", f->known_campaigns, "sets",
                                          r->sets, "known-sets", r->known_sets, "alarms", f->alarms, "known-alarms", f->known_alarms, "damaged",
-                                         f->damaged));
+                                         r->damaged + f->damaged));
         if (f->alarms > 0 && !common.json)
                 note("%" PRIu64 " alarm%s imported: 'solverfs alarms' lists them", f->alarms, f->alarms == 1 ? " was" : "s were");
 }
@@ -148,7 +148,7 @@ static int take_store(const char *dir)
                 r = r == -EINVAL ? fail_as(STATUS_USAGE, r) : fail(r);
         } else {
                 show_store(dir, &results, &found);
-                if (found.damaged > 0)
+                if (results.damaged + found.damaged > 0)
                         r = STATUS_FAILED;
         }
         source_done(&source);
