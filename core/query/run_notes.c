@@ -1,4 +1,7 @@
-/* Notes beside facts, in TABLE_META: re-measurements. */
+/* Notes beside facts: re-measurements in TABLE_META, where the last REMEASURED_KEPT are a ring; the names of settings.
+ *
+ *     remeasured                        the number of re-measurements so far
+ *     remeasured/<number mod the ring>  transfer_remeasured() */
 #include "core/query/noted_cell.h"
 #include "core/workspace/names.h"
 #include "core/workspace/view.h"
@@ -7,7 +10,7 @@
 
 static void remeasured_key(uint64_t number, char ret[64])
 {
-        snprintf(ret, 64, "remeasured/%016llx", (unsigned long long)number); /* in order of number */
+        snprintf(ret, 64, "remeasured/%016llx", (unsigned long long)(number % REMEASURED_KEPT));
 }
 
 int setting_note(struct store_txn *t, const struct cell *cell)
@@ -40,10 +43,6 @@ static void note_put(struct store_txn *t, struct remeasured *entry)
         meta_number_put(t, REMEASURED_KEY, number);
         remeasured_key(number, key);
         store_put(t, TABLE_META, slice_string(key), SLICE(b.data, b.size));
-        if (number > REMEASURED_KEPT) {
-                remeasured_key(number - REMEASURED_KEPT, key);
-                store_delete(t, TABLE_META, slice_string(key));
-        }
 }
 
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program)
