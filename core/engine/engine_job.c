@@ -367,6 +367,11 @@ int wait_ask(struct wait *w, struct query *q, enum priority p, bool again)
         int r;
 
         pthread_mutex_lock(&e->lock);
+        if (w->job && w->job->stage == STAGE_OVER) { /* it has left its waits already */
+                pthread_mutex_unlock(&e->lock);
+                free(w);
+                return -ECANCELED;
+        }
         w->users++;
         if (w->job)
                 job_ref(w->job);

@@ -21,8 +21,8 @@ static struct control {
         pthread_mutex_t lock;
         struct node nodes[NODES];
         unsigned n_finished;
-        _Atomic unsigned computed, running, most_running, cancelled, stepped;
-        _Atomic bool hold, fail;
+        _Atomic unsigned computed, running, most_running, cancelled, stepped, needing;
+        _Atomic bool hold, hold_needs, fail;
         uint64_t estimate_ns; /* of a leaf; 0: none */
 } control = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -93,6 +93,9 @@ static int leaf_need(struct query *q, struct query_list *ret)
         const struct node_query *n = (const struct node_query *)q;
         int r = 0;
 
+        control.needing++;
+        while (control.hold_needs)
+                usleep(1000);
         for (unsigned i = 0; i < n->n_needs && r == 0; i++) {
                 cleanup(query_unrefp) struct query *need = node_new(n->needs[i]);
                 cleanup(value_unrefp) struct value *v = NULL;
@@ -618,6 +621,47 @@ START_TEST(test_needs_are_asked_for_at_once)
 }
 END_TEST
 
+struct asking {
+        struct query *query;
+        struct answers answers;
+        struct ticket *ticket;
+};
+
+static void *ask_in_thread(void *user)
+{
+        struct asking *a = user;
+
+        assert_ok(engine_ask(e, a->query, PRIORITY_PERSON, false, count_answer, &a->answers, &a->ticket));
+        return NULL;
+}
+
+START_TEST(test_a_job_that_has_ended_asks_for_nothing)
+{
+        struct node_query *q = (struct node_query *)node_new(1);
+        struct asking a = {.query = &q->query, .answers = ANSWERS};
+        struct engine_counters c = {0};
+        pthread_t thread;
+
+        start(&(struct engine_options){.grace_ns = 1});
+        q->needs[0] = 2;
+        q->n_needs = 1;
+        control.hold_needs = true;
+        pthread_create(&thread, NULL, ask_in_thread, &a);
+        wait_for(&control.needing, 1);
+        ck_assert(engine_leave(e, &a.ticket));
+        while (c.cancelled == 0) {
+                engine_counters(e, &c);
+                usleep(1000);
+        }
+        control.hold_needs = false;
+        pthread_join(thread, NULL);
+        wait_idle();
+        ck_assert_uint_eq(control.computed, 0);
+        query_unref(&q->query);
+        stop();
+}
+END_TEST
+
 /* Another process has the value while this one's parent waits: its next step is not needed. */
 START_TEST(test_a_parent_is_found_between_two_steps)
 {
@@ -717,5 +761,5 @@ SUITE_TIMEOUT("ask", 600, test_answers_come_once_each, test_enough_takes_the_oth
               test_an_estimate_is_a_range_or_none, test_ten_thousand_nested_on_one_slot, test_parents_share_their_children,
               test_a_person_joining_a_parent_overtakes, test_what_is_asked_later_has_the_priority_of_now,
               test_cancelling_a_parent_ends_its_children, test_a_cycle_is_refused_with_both_names,
-              test_a_failed_child_fails_its_parents, test_needs_are_asked_for_at_once,
+              test_a_failed_child_fails_its_parents, test_needs_are_asked_for_at_once, test_a_job_that_has_ended_asks_for_nothing,
               test_a_parent_is_found_between_two_steps, test_closing_ends_parents, test_storm)
