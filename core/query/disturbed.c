@@ -29,27 +29,21 @@ int disturbed_note(struct store_txn *t, const struct noted_fact *f)
         return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->pool, SLICE(&none, 1));
 }
 
-/* The waiting results; *ret_next is the one tried least often. */
-static int look(struct workspace *w, struct notes *ret, size_t *ret_waiting, const struct note **ret_next)
+static int look(struct workspace *w, struct notes *ret, size_t *ret_waiting)
 {
         int r = notes_read(w, PREFIX, ret);
 
         *ret_waiting = 0;
-        for (size_t i = 0; i < ret->n; i++) {
-                uint8_t tries = tries_in(&ret->list[i]);
-
-                if (tries < DISTURBED_TRIES && ((*ret_waiting)++ == 0 || tries < tries_in(*ret_next)))
-                        *ret_next = &ret->list[i];
-        }
+        for (size_t i = 0; i < ret->n; i++)
+                *ret_waiting += tries_in(&ret->list[i]) < DISTURBED_TRIES;
         return r;
 }
 
 int disturbed_count(struct workspace *w, size_t *ret)
 {
         cleanup_notes struct notes all = {0};
-        const struct note *next;
 
-        return look(w, &all, ret, &next);
+        return look(w, &all, ret);
 }
 
 /* Sets a row's tries; the last one drops the row. */
@@ -138,29 +132,45 @@ static int make_query(struct workspace *w, const struct note *note, const struct
         return 0;
 }
 
-/* The query for the next waiting result; -ENOENT: none waits. Builds nothing: a result whose program has left the store stays as it is. */
-static int next_query(struct workspace *w, struct query **ret)
+/* *ret stays NULL if the case, the solver or the program is gone, or the cell was measured since under other limits. Builds nothing. */
+static int query_of(struct workspace *w, const struct note *note, struct query **ret)
 {
-        for (;;) {
-                cleanup(build_record_unrefp) struct build_record *record = NULL;
-                cleanup_notes struct notes all = {0};
-                cleanup_noted struct noted_cell n = {0};
-                const struct note *next;
-                size_t waiting;
-                int r = look(w, &all, &waiting, &next);
+        cleanup(build_record_unrefp) struct build_record *record = NULL;
+        cleanup_noted struct noted_cell n = {0};
+        int r = noted_open(w, note, &n);
 
-                if (r < 0 || waiting == 0)
-                        return r < 0 ? r : -ENOENT;
-                r = noted_open(w, next, &n);
-                if (r == 0 && n.fact->disturbed && build_find(w, n.cell.solver, n.cell.commit, false, &record) == 0 && build_is_usable(w, record))
-                        return make_query(w, next, &n.cell, ret);
-                if (r < 0 && r != -ENOENT)
-                        return r;
-                /* The case, the solver or the program is gone, or the cell was measured since under other limits. */
-                r = change(w, next->key, DISTURBED_TRIES);
-                if (r < 0)
-                        return r;
+        if (r == 0 && n.fact->disturbed && build_find(w, n.cell.solver, n.cell.commit, false, &record) == 0 && build_is_usable(w, record))
+                return make_query(w, note, &n.cell, ret);
+        return r == -ENOENT ? 0 : r;
+}
+
+static int by_tries(const void *a, const void *b)
+{
+        const struct note *x = a, *y = b;
+
+        return ORDER(tries_in(x), tries_in(y)) ?: strcmp(x->key, y->key);
+}
+
+/* The query for the waiting result that was tried least often; -ENOENT: none waits, or the end has come. Drops the rows before it, whose results
+ * cannot be measured again. */
+static int next_query(struct workspace *w, int end, struct query **ret)
+{
+        struct store_update u = {.store = workspace_store(w)};
+        cleanup_notes struct notes all = {0};
+        size_t waiting, n = 0;
+        int r = look(w, &all, &waiting);
+
+        sort_list(all.list, all.n, sizeof(*all.list), by_tries);
+        for (; r == 0 && n < waiting && !fd_is_readable(end); n++) {
+                r = query_of(w, &all.list[n], ret);
+                if (r < 0 || *ret)
+                        break;
         }
+        while (n > 0 && store_update_begins(&u))
+                for (size_t i = 0; u.r == 0 && i < n; i++)
+                        u.r = note_drop(u.txn, all.list[i].key);
+        r = r < 0 ? r : u.r;
+        return r < 0 || *ret ? r : -ENOENT;
 }
 
 /* -- the thread -------------------------------------------------------------------------------------------------- */
@@ -195,7 +205,7 @@ static void remeasure_next(struct remeasuring *m)
         size_t waiting;
         int r;
 
-        if (!is_idle(m) || disturbed_count(m->workspace, &waiting) < 0 || waiting == 0 || !is_quiet(m) || next_query(m->workspace, &q) < 0)
+        if (!is_idle(m) || disturbed_count(m->workspace, &waiting) < 0 || waiting == 0 || !is_quiet(m) || next_query(m->workspace, m->end, &q) < 0)
                 return;
         r = engine_get(m->engine, q, PRIORITY_BATCH, true, m->end, &v);
         if (r == 0 || r == -ECANCELED)

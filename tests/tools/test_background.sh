@@ -67,8 +67,11 @@ run 0 unmount "$mnt"
 disturb EBUSY
 run 0 run toy v1 d.smt2 --again
 test_that "a disturbed run counts for nothing beside another" '[ "$(field 9)" = - ] && waiting 0'
-run 0 run toy v1 f.smt2
-test_that "a case that was removed is not measured" 'waiting 1 && run 0 case remove f.smt2 && disturb ENODATA && remount && await "waiting 0"'
+printf '; answer: sat\n(check-sat) ; 7\n' >h.smt2
+run 0 case add h.smt2
+run 0 run toy v1 f.smt2 h.smt2
+test_that "a case that was removed is not measured, one beside it is" '
+	waiting 2 && run 0 case remove f.smt2 && disturb ENODATA && remount && await "waiting 0" && run 0 run toy v1 h.smt2 && [ "$(field 9)" = - ]'
 test_that "nothing is built for it" '
 	run 0 unmount "$mnt" && disturb EBUSY && run 0 run toy v1 e.smt2 && run 0 gc --keep 0 && waiting 1 && disturb ENODATA && remount && await "waiting 0" &&
 	run 0 run toy v1 e.smt2 --print run.json && has out "\"disturbed\": true"'
