@@ -26,8 +26,7 @@ struct import {
         struct store_import *report;
         struct seen *seen;
         size_t n_seen;
-        struct scrambled_input *inputs; /* all of this store */
-        size_t n_inputs;
+        struct scrambled_inputs inputs; /* of this store */
 };
 
 static void import_done(struct import *i)
@@ -35,7 +34,7 @@ static void import_done(struct import *i)
         for (size_t k = 0; k < i->n_seen; k++)
                 free(i->seen[k].machine);
         free(i->seen);
-        free(i->inputs);
+        free(i->inputs.list);
 }
 
 /* -- cases --------------------------------------------------------------------------------------------------------- */
@@ -375,7 +374,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         memcpy(sha256.bytes, row->key.data + DIGEST_SIZE, DIGEST_SIZE);
         r = cases_find_digest(workspace_cases(i->source->here), &sha256, &row->cell.info);
         if (r == 0 && row->cell.info->derived)
-                r = scrambled_take_status(i->source->here, i->inputs, i->n_inputs, &row->cell.info);
+                r = scrambled_take_status(i->source->here, &i->inputs, &row->cell.info);
         row->cell.has_seed = json_is_integer(seed);
         row->cell.seed = (uint64_t)json_integer_value(seed);
         own = &row->cell.solver->recipe->limits;
@@ -572,8 +571,7 @@ int import_results(struct store_source *source, struct store_import *ret)
 {
         cleanup(import_done) struct import i = {.source = source, .report = ret};
 
-        return scrambled_list(source->here, NULL, &i.inputs, &i.n_inputs)
-            ?: take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
+        return take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
             ?: take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts)
             ?: take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
 }

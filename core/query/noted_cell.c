@@ -158,10 +158,11 @@ void noted_done(struct noted_cell *n)
 /* A scrambled input is in no listing either, but in use. */
 static int take_input(struct workspace *w, struct case_info **info)
 {
-        cleanup_free struct scrambled_input *list = NULL;
-        size_t n;
+        struct scrambled_inputs all = {0};
+        int r = scrambled_take_status(w, &all, info);
 
-        return scrambled_list(w, NULL, &list, &n) ?: scrambled_take_status(w, list, n, info);
+        free(all.list);
+        return r;
 }
 
 int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret)

@@ -236,18 +236,24 @@ static int compare_cases(const void *a, const void *b)
         return compare_u32(&(*x)->id, &(*y)->id);
 }
 
-int resolved_cases(struct workspace *w, const struct resolved_cell *resolved, bool any, struct case_memo *memo, struct case_selection *ret)
+int resolved_digests(struct workspace *w, const struct resolved_cell *resolved, bool any, struct digest_list *ret)
 {
-        cleanup_digests struct digest_list found = {0};
-        struct reading reading = reading_of(resolved, true, add_case, &found);
-        struct store_txn *t = NULL;
+        struct reading reading = reading_of(resolved, true, add_case, ret);
+        cleanup_txn struct store_txn *t = NULL;
         int r = resolved->n_programs > 0 ? store_read(workspace_store(w), &t) : 0;
 
         reading.keys_only = any;
         for (size_t i = 0; i < resolved->n_programs && r == 0; i++)
                 r = read_program(t, &resolved->programs[i], NULL, &reading);
-        store_end(t); /* before other tables are asked: transactions do not nest */
-        digest_list_sort(&found);
+        digest_list_sort(ret);
+        return r;
+}
+
+int resolved_cases(struct workspace *w, const struct resolved_cell *resolved, bool any, struct case_memo *memo, struct case_selection *ret)
+{
+        cleanup_digests struct digest_list found = {0};
+        int r = resolved_digests(w, resolved, any, &found);
+
         ret->list = allocate(found.n + 1, sizeof(*ret->list));
         for (size_t i = 0; r == 0 && i < found.n; i++) {
                 const struct digest *d = &found.list[i];

@@ -24,8 +24,10 @@ void resolved_done(struct resolved_cell *r);
 void resolved_run_key(const struct resolved_cell *r, const struct case_info *info, uint8_t ret[RUN_KEY_SIZE]);
 int resolved_find(struct workspace *w, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret); /* as run_find() */
 int resolved_find_in(struct store_txn *t, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret);
-/* The cases with an answer, in the order of ids, without removed ones. `any`: the cases with any fact, which is quicker; resolved_find() then tells
- * whether it answers. `memo` may be NULL. Call case_selection_done() on *ret after an error, too. */
+/* The sha256 of each input with an answer, sorted, some twice; `any`: with any fact, which is quicker. */
+int resolved_digests(struct workspace *w, const struct resolved_cell *r, bool any, struct digest_list *ret);
+/* The cases with an answer, in the order of ids, without removed ones. `any`: as above; resolved_find() then tells
+ * whether a fact answers. `memo` may be NULL. Call case_selection_done() on *ret after an error, too. */
 int resolved_cases(struct workspace *w, const struct resolved_cell *r, bool any, struct case_memo *memo, struct case_selection *ret);
 
 /* Narrows *f, the fact of the whole run, to one question if `info` is a question of a case. -ENOENT: not known, and *f is NULL. */

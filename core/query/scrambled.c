@@ -53,26 +53,6 @@ static void take_status(const struct case_info *of, struct case_info **info)
         *info = answered;
 }
 
-int scrambled_take_status(struct workspace *w, const struct scrambled_input *list, size_t n, struct case_info **input)
-{
-        bool is_wanted = false;
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < n; i++) {
-                cleanup(case_info_unrefp) struct case_info *of = NULL;
-
-                if (!digest_equal(&list[i].sha256, &(*input)->sha256))
-                        continue;
-                r = cases_find_digest(workspace_cases(w), &list[i].of, &of);
-                if (r == 0 && !of->removed) {
-                        take_status(of, input);
-                        is_wanted = true;
-                }
-                r = r == -ENOENT ? 0 : r;
-        }
-        return r < 0 || is_wanted ? r : -ENOENT;
-}
-
 int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t seed, struct case_info **ret)
 {
         cleanup_blob struct blob b = {0};
@@ -91,6 +71,47 @@ int scrambled_find(struct workspace *w, const struct case_info *of, uint64_t see
         if (r == 0)
                 take_status(of, ret);
         return r;
+}
+
+/* Finds the input's case by the input's name, without a search. -ENOENT: the case has another name now, or is not there. */
+static int take_status_by_name(struct workspace *w, struct case_info **input)
+{
+        cleanup(case_info_unrefp) struct case_info *of = NULL, *made = NULL;
+        uint64_t seed;
+        int at = 0, r;
+
+        if (sscanf((*input)->name, FOLDER "%" SCNu64 "/%n", &seed, &at) != 1 || at == 0)
+                return -ENOENT;
+        r = cases_find(workspace_cases(w), (*input)->name + at, &of) ?: scrambled_find(w, of, seed, &made);
+        if (r < 0 || made->id != (*input)->id)
+                return r < 0 ? r : -ENOENT;
+        case_info_unref(*input);
+        *input = steal_pointer(made);
+        return 0;
+}
+
+int scrambled_take_status(struct workspace *w, struct scrambled_inputs *all, struct case_info **input)
+{
+        bool is_wanted = false;
+        int r = take_status_by_name(w, input);
+
+        if (r != -ENOENT)
+                return r;
+        r = all->is_read ? 0 : scrambled_list(w, NULL, &all->list, &all->n);
+        all->is_read = true;
+        for (size_t i = 0; r == 0 && i < all->n; i++) {
+                cleanup(case_info_unrefp) struct case_info *of = NULL;
+
+                if (!digest_equal(&all->list[i].sha256, &(*input)->sha256))
+                        continue;
+                r = cases_find_digest(workspace_cases(w), &all->list[i].of, &of);
+                if (r == 0 && !of->removed) {
+                        take_status(of, input);
+                        is_wanted = true;
+                }
+                r = r == -ENOENT ? 0 : r;
+        }
+        return r < 0 || is_wanted ? r : -ENOENT;
 }
 
 int scrambled_keep(struct workspace *w, const struct case_info *of, uint64_t seed, struct slice text, struct case_info **ret)
@@ -147,28 +168,27 @@ int scrambled_digest(struct workspace *w, const struct case_info *of, uint64_t s
 
 int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n)
 {
+        cleanup_free struct scrambled_input *inputs = NULL;
+        cleanup_digests struct digest_list found = {0};
         cleanup_resolved struct resolved_cell resolved = {0};
-        cleanup_free uint32_t *ids = NULL;
         size_t n = 0;
-        int r = cases_list(workspace_cases(w), &ids, &n);
+        int r = cell_resolve(w, cell, NULL, &resolved) ?: resolved_digests(w, &resolved, false, &found);
 
+        *ret_ids = NULL;
         *ret_n = 0;
-        if (r == 0)
-                r = cell_resolve(w, cell, NULL, &resolved);
+        if (r == 0 && found.n > 0)
+                r = scrambled_list(w, NULL, &inputs, &n);
         for (size_t i = 0; i < n && r == 0; i++) {
-                cleanup(case_info_unrefp) struct case_info *info = NULL, *input = NULL;
-                cleanup(fact_unrefp) struct fact *fact = NULL;
+                cleanup(case_info_unrefp) struct case_info *of = NULL;
 
-                r = cases_get(workspace_cases(w), ids[i], &info)
-                    ?: scrambled_find(w, info, cell->scramble, &input)
-                    ?: resolved_find(w, &resolved, input, true, &fact);
-                if (r == 0)
-                        ids[(*ret_n)++] = ids[i];
-                if (r == -ENOENT)
-                        r = 0;
+                if (inputs[i].seed != cell->scramble || !digest_list_find(&found, &inputs[i].sha256))
+                        continue;
+                r = cases_find_digest(workspace_cases(w), &inputs[i].of, &of);
+                if (r == 0 && !of->removed)
+                        list_add(*ret_ids, *ret_n, of->id);
+                r = r == -ENOENT ? 0 : r;
         }
-        if (r == 0)
-                *ret_ids = steal_pointer(ids);
+        sort_list(*ret_ids, *ret_n, sizeof(**ret_ids), compare_u32);
         return r;
 }
 

@@ -21,8 +21,14 @@ struct scrambled_input {
 };
 /* The inputs made of a case, by seed; `of` NULL: of all cases. free(*ret). */
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n);
-/* Gives a scrambled input the status of the case that it was made of, by a list of all. -ENOENT: no present case has it. */
-int scrambled_take_status(struct workspace *w, const struct scrambled_input *list, size_t n, struct case_info **input);
+/* Gives a scrambled input the status of the case that it was made of. `all` is read only if the case has been renamed since; it serves many inputs, and
+ * its list is the caller's to free. -ENOENT: no present case has it. */
+struct scrambled_inputs {
+        struct scrambled_input *list;
+        size_t n;
+        bool is_read;
+};
+int scrambled_take_status(struct workspace *w, struct scrambled_inputs *all, struct case_info **input);
 /* As runs_known(), with answers on the inputs scrambled by cell->scramble. */
 int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 
