@@ -89,8 +89,6 @@ static bool is_plain_name(const char *name)
 static void run_fields(struct transfer *t, void *message)
 {
         struct remote_run *r = message;
-        struct recipe_limits *l = &r->limits;
-        uint64_t *const limits[] = {&l->wall_ns, &l->cpu_ns, &l->memory, &l->output, &l->processes, &l->stack, &r->scratch};
         const size_t before = r->n_programs; /* when it is freed */
 
         text(t, &r->recipe_name);
@@ -102,8 +100,9 @@ static void run_fields(struct transfer *t, void *message)
                         record_fail(&t->from);
         }
         named_file(t, &r->input);
-        for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
-                transfer_u64(t, limits[i]);
+        for (size_t i = 0; i < N_LIMITS; i++)
+                transfer_u64(t, (uint64_t *)limit_list(&r->limits) + i);
+        transfer_u64(t, &r->scratch);
         transfer_bool(t, &r->has_seed);
         transfer_u64(t, &r->seed);
         sandbox(t, &r->sandbox);
