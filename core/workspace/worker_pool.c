@@ -47,14 +47,15 @@ static void look(struct engine_remote *a, void (*fn)(void *user, const struct re
 
 #define LEASE_LOOK_NS (200 * NSEC_PER_MSEC) /* how often a waiting lease calls is_over */
 
-static int try_with(struct worker_pool *p, uint64_t most_ns, size_t leasing, struct cluster_slot **ret)
+/* `more`: the askers that n_leasing does not count. */
+static int try_with(struct worker_pool *p, uint64_t most_ns, size_t more, struct cluster_slot **ret)
 {
-        size_t asked;
+        size_t waiting;
 
         pthread_mutex_lock(&p->lock);
-        asked = p->n_asked;
+        waiting = p->n_asked + p->n_leasing + more;
         pthread_mutex_unlock(&p->lock);
-        return cluster_take(p->cluster, most_ns, asked + leasing, ret);
+        return cluster_take(p->cluster, most_ns, waiting, ret);
 }
 
 int pool_try(struct worker_pool *p, uint64_t most_ns, struct cluster_slot **ret)
@@ -86,10 +87,8 @@ int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *us
         pthread_mutex_lock(&p->lock);
         p->n_leasing++;
         while (r == -EAGAIN) {
-                size_t leasing = p->n_leasing;
-
                 pthread_mutex_unlock(&p->lock);
-                r = is_over(user) ? errorf(-ECANCELED, "cancelled") : try_with(p, most_ns, leasing, ret);
+                r = is_over(user) ? errorf(-ECANCELED, "cancelled") : try_with(p, most_ns, 0, ret);
                 pthread_mutex_lock(&p->lock);
                 if (r == -EAGAIN)
                         condition_wait(&p->changed, &p->lock, now_ns() + LEASE_LOOK_NS);
@@ -405,9 +404,8 @@ static const struct query_type query_machine_type = {
 int query_machine(struct worker_pool *p, struct query **ret)
 {
         struct machine_query *q = allocate(1, sizeof(*q));
-        struct hasher *h;
+        struct hasher *h = hasher_new();
 
-        h = hasher_new();
         hasher_string(h, "machine");
         hasher_string(h, p->name);
         q->query = (struct query){.type = &query_machine_type, .refs = 1};
