@@ -6,6 +6,8 @@
 #include "cache/base/lock.h"
 #include "core/workspace/format.h"
 
+#define FACTS_AT_ONCE 1000
+
 const char *care_kind_name(enum care_kind k)
 {
         static const char *const names[] = {"note", "repaired", "damaged"};
@@ -107,15 +109,25 @@ static int look_at_fact(struct checking *c, struct slice key, struct slice value
         return ++c->report->facts % 1024 == 0 ? care_step(c, "measurements", c->report->facts, 0) : 0;
 }
 
+/* A transaction for each FACTS_AT_ONCE: the pages that others free during one can be used by nobody, so the index would grow. */
 static int check_facts(struct checking *c)
 {
-        cleanup_walk struct store_walk w = {.store = workspace_store(c->workspace), .table = TABLE_FACTS};
-        int r;
+        cleanup_buffer struct buffer from = {0};
+        int r = 1;
 
-        while ((r = store_walk(&w)) > 0) {
-                r = look_at_fact(c, w.key, w.value);
-                if (r < 0)
-                        return r;
+        while (r > 0) {
+                cleanup_walk struct store_walk w = {.store = workspace_store(c->workspace), .table = TABLE_FACTS, .from = SLICE(from.data, from.size)};
+                struct buffer next = {0};
+
+                for (size_t n = 0; (r = store_walk(&w)) > 0 && n < FACTS_AT_ONCE; n++) {
+                        r = look_at_fact(c, w.key, w.value);
+                        if (r < 0)
+                                return r;
+                }
+                if (r > 0)
+                        buffer_add(&next, w.key.data, w.key.size);
+                buffer_done(&from);
+                from = next;
         }
         return r;
 }
