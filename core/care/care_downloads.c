@@ -33,18 +33,17 @@ struct looking {
         const struct recipe *recipe;
 };
 
-/* 1: present and right. 0: absent. -EBADMSG: other bytes. */
+/* 1: present and right. 0: absent. -EBADMSG: other bytes. -EIO: the disk has lost some. Other errors: it cannot be read, and may be sound. */
 static int look_at_file(const char *path, const struct digest *expected)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         struct digest d;
-        uint64_t size;
         int r;
 
         if (fd < 0)
-                return errno == ENOENT ? 0 : -EBADMSG;
-        r = digest_of_fd(fd, &d, &size);
-        return r < 0 || !digest_equal(&d, expected) ? -EBADMSG : 1;
+                return errno == ENOENT ? 0 : -errno;
+        r = digest_of_fd(fd, &d, NULL);
+        return r < 0 ? r : digest_equal(&d, expected) ? 1 : -EBADMSG;
 }
 
 static int check_file(void *user, const struct recipe_file *f)
@@ -54,15 +53,17 @@ static int check_file(void *user, const struct recipe_file *f)
         cleanup_free char *path = format_string("%s/downloads/%s", workspace_dir(c->workspace), digest_text(&f->digest).s);
         int r = look_at_file(path, &f->digest);
 
-        if (r == 0)
+        if (r == 0) {
                 care_say(c->watch, "downloads", CARE_NOTE, "%.*s, which the recipe of %s names, is not in the store; 'solverfs solver update %s' gets it",
                            (int)f->name.size, (const char *)f->name.data, l->recipe->name, l->recipe->name);
-        else if (r == -EBADMSG) {
+        } else if (r == -EBADMSG || r == -EIO) {
                 bool gone = !c->look_only && unlink(path) == 0;
 
                 care_say(c->watch, "downloads", gone ? CARE_REPAIRED : CARE_DAMAGED,
                            "%.*s, which the recipe of %s names, is damaged%s; 'solverfs solver update %s' gets it again", (int)f->name.size,
                            (const char *)f->name.data, l->recipe->name, gone ? " and was deleted" : "", l->recipe->name);
+        } else if (r < 0) {
+                care_say(c->watch, "downloads", CARE_DAMAGED, "%s, which the recipe of %s names, cannot be read: %s", path, l->recipe->name, strerror(-r));
         }
         return care_step(c, "downloads", 0, 0);
 }

@@ -446,6 +446,8 @@ test_that "fsck says which one is not there, and that one is damaged" '
 	run 0 fsck; has out "note	downloads	file.txt, which the recipe of loads2 names, is not in the store" &&
 	chmod u+w "$SOLVERFS_STORE/downloads/$sum" && echo other >"$SOLVERFS_STORE/downloads/$sum" && run 1 fsck -n && has out "damaged	downloads	file.txt, .* loads " &&
 	run 1 fsck && has out "repaired	downloads	file.txt" && [ ! -e "$SOLVERFS_STORE/downloads/$sum" ] && run 0 solver update loads && answers loads unknown'
+test_that "one that cannot be opened may be sound: it is told and kept" '
+	f=$SOLVERFS_STORE/downloads/$sum && mv "$f" moved && ln -s "$PWD/moved" "$f" && run 1 fsck && has out "damaged	downloads	.*, which the recipe of loads names, cannot be read: " && [ -L "$f" ] && mv moved "$f"'
 test_that "gc counts what recipes name, and takes what none does" '
 	: >"$SOLVERFS_STORE/downloads/.$sum.1" && run 0 gc -n && [ "$(grep ^downloads out | cut -f 2)" = 1 ] && [ "$(grep ^downloads out | cut -f 4)" -gt 0 ] &&
 	run 0 gc --keep 0 -q && [ -f "$SOLVERFS_STORE/downloads/$sum" ] && [ ! -e "$SOLVERFS_STORE/downloads/.$sum.1" ] &&
