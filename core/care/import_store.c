@@ -17,8 +17,8 @@
 
 /* A machine on which a program ran. */
 struct seen {
-        char *machine; /* owned */
-        struct digest program;
+        struct digest program; /* first: the list is sorted by digest_compare() before builds are imported */
+        char *machine;         /* owned */
 };
 
 struct import {
@@ -351,7 +351,7 @@ static void see_program(struct import *i, const char *machine, const struct row 
                         return;
                 else if (i->n_seen - k > 8)
                         break;
-        list_add(i->seen, i->n_seen, (struct seen){copy_string(machine), program});
+        list_add(i->seen, i->n_seen, (struct seen){program, copy_string(machine)});
 }
 
 /* Finds this store's cell from run.json. */
@@ -489,18 +489,32 @@ static int put_builds(void *user, struct store_txn *t)
         return r;
 }
 
+static int sort_seen(struct import *i)
+{
+        sort_list(i->seen, i->n_seen, sizeof(*i->seen), digest_compare);
+        return 0;
+}
+
+/* The first machine on which the program ran; NULL: none. */
+static const struct seen *first_seen(const struct import *i, const struct digest *program)
+{
+        const struct seen *s = find_in_list(program, i->seen, i->n_seen, sizeof(*s), digest_compare);
+
+        while (s && s > i->seen && digest_equal(&s[-1].program, program))
+                s--;
+        return s;
+}
+
 static bool is_seen(const struct import *i, const struct digest *program)
 {
-        for (size_t k = 0; k < i->n_seen; k++)
-                if (digest_equal(&i->seen[k].program, program))
-                        return true;
-        return false;
+        return first_seen(i, program);
 }
 
 /* A result names one commit of its program. Other commits whose builds there made the same program share it. */
 static int note_builder(struct import *i, struct solver *s, const struct build_record *record)
 {
         const struct digest *program = build_record_program(record);
+        const struct seen *seen;
         struct store_update u = {.store = workspace_store(i->source->here)};
         struct digest source;
         uint32_t commit;
@@ -509,9 +523,8 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
         if (u.r == 0)
                 u.r = machine_source(s, commit, &source);
         while (store_update_begins(&u))
-                for (size_t k = 0; k < i->n_seen && u.r == 0; k++)
-                        if (digest_equal(&i->seen[k].program, program))
-                                u.r = machine_note(u.txn, i->seen[k].machine, &source, program);
+                for (seen = first_seen(i, program); u.r == 0 && seen < i->seen + i->n_seen && digest_equal(&seen->program, program); seen++)
+                        u.r = machine_note(u.txn, seen->machine, &source, program);
         return u.r == -ENOENT ? 0 : u.r;
 }
 
@@ -573,5 +586,6 @@ int import_results(struct store_source *source, struct store_import *ret)
 
         return take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
             ?: take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts)
+            ?: sort_seen(&i)
             ?: take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
 }
