@@ -46,7 +46,7 @@ static struct verdict_on_used *verdict_of(const struct digest *used)
         return verdicts.list = v;
 }
 
-static void look(struct workspace *w, struct verdict_on_used *v)
+static void check_list(struct workspace *w, struct verdict_on_used *v)
 {
         cleanup_blob struct blob b = {0};
         char key[16 + DIGEST_HEX_SIZE], *changed = NULL;
@@ -66,7 +66,7 @@ static bool used_changed(struct workspace *w, const struct digest *used, char **
         struct verdict_on_used *v = verdict_of(used);
 
         if (v->looked == 0 || now_ns() - v->looked >= LOOK_AGAIN)
-                look(w, v);
+                check_list(w, v);
         changed = v->changed != NULL;
         if (changed && ret_path)
                 *ret_path = copy_string(v->changed);

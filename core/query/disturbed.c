@@ -29,7 +29,8 @@ int disturbed_note(struct store_txn *t, const struct noted_fact *f)
         return note_set(t, PREFIX, f, f->fact->disturbed && !f->cell->solver->pool, SLICE(&none, 1));
 }
 
-static int look(struct workspace *w, struct notes *ret, size_t *ret_waiting)
+/* *ret_waiting: the number of those that are still to be measured. */
+static int read_rows(struct workspace *w, struct notes *ret, size_t *ret_waiting)
 {
         int r = notes_read(w, PREFIX, ret);
 
@@ -43,11 +44,11 @@ int disturbed_count(struct workspace *w, size_t *ret)
 {
         cleanup_notes struct notes all = {0};
 
-        return look(w, &all, ret);
+        return read_rows(w, &all, ret);
 }
 
 /* Sets a row's tries; the last one drops the row. */
-static int change(struct workspace *w, const char *row, uint8_t tries)
+static int set_tries(struct workspace *w, const char *row, uint8_t tries)
 {
         struct store_update u = {.store = workspace_store(w)};
 
@@ -90,7 +91,7 @@ static int remeasure_compute(struct query *query, struct job *j, struct value **
         if (r == 0 && f && !f->disturbed)
                 r = measurement_keep(&q->run, true, f, NULL);
         else if (r == 0)
-                r = change(q->run.workspace, q->row, q->tries + 1);
+                r = set_tries(q->run.workspace, q->row, q->tries + 1);
         if (r == 0)
                 *ret = run_value_new(f, failed);
         return r;
@@ -158,7 +159,7 @@ static int next_query(struct workspace *w, int end, struct query **ret)
         struct store_update u = {.store = workspace_store(w)};
         cleanup_notes struct notes all = {0};
         size_t waiting, n = 0;
-        int r = look(w, &all, &waiting);
+        int r = read_rows(w, &all, &waiting);
 
         sort_list(all.list, all.n, sizeof(*all.list), by_tries);
         for (; r == 0 && n < waiting && !fd_is_readable(end); n++) {
@@ -211,7 +212,7 @@ static void remeasure_next(struct remeasuring *m)
         if (r == 0 || r == -ECANCELED)
                 return;
         log_warning("a disturbed result could not be measured again: %s", error_message(r));
-        change(m->workspace, ((struct remeasure_query *)q)->row, ((struct remeasure_query *)q)->tries + 1);
+        set_tries(m->workspace, ((struct remeasure_query *)q)->row, ((struct remeasure_query *)q)->tries + 1);
 }
 
 static void *remeasuring_thread(void *user)

@@ -5,8 +5,8 @@
 #include "core/query/scrambled.h"
 
 #define NOTE_VERSION     3
-#define WITHOUT_CPU_TIME 2 /* the version of before */
-#define WITH_MACHINE     4 /* the same with a machine's name at the end */
+#define WITHOUT_CPU_TIME 2 /* an older version */
+#define WITH_MACHINE     4 /* version 3, with a machine's name at the end */
 #define MACHINE_MARK     '@' /* no second column has it */
 #define CELL_SIZE        (1 + 4 + 4 + 1 + 8 + 8 + 8 + GIT_OID_RAWSZ)
 
@@ -107,7 +107,7 @@ const void *note_commit(const struct note *n)
         return size == 0 ? NULL : n->value.data + size - GIT_OID_RAWSZ;
 }
 
-static void take(const struct store_walk *at, struct note *ret)
+static void copy_row(const struct store_walk *at, struct note *ret)
 {
         snprintf(ret->key, sizeof(ret->key), "%.*s", (int)at->key.size, (const char *)at->key.data);
         ret->value.size = 0;
@@ -123,7 +123,7 @@ int note_next(struct store_txn *t, const char *prefix, struct note *n)
         while ((r = store_walk(&each)) > 0 && each.key.size >= NOTE_KEY_SIZE)
                 ;
         if (r > 0)
-                take(&each, n);
+                copy_row(&each, n);
         return r;
 }
 
@@ -135,7 +135,7 @@ int notes_read(struct workspace *w, const char *prefix, struct notes *ret)
         while ((r = store_walk(&each)) > 0) {
                 if (each.key.size >= NOTE_KEY_SIZE)
                         continue;
-                take(&each, list_add(ret->list, ret->n, (struct note){0}));
+                copy_row(&each, list_add(ret->list, ret->n, (struct note){0}));
         }
         return r;
 }

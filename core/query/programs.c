@@ -1,3 +1,5 @@
+/* The text becomes the keys of a [binary], `run` and `seed`. If the config has one with these keys and this file, its commit is the program's. Else the
+ * program is asked for its version, which gives its name; then the file is copied, and the commit and the section of the config are made. */
 #include "core/query/programs.h"
 
 #include <ctype.h>
@@ -282,7 +284,7 @@ static bool is_taken(const struct recipe *recipe, const char *name)
         return recipe && i < recipe->n_eras;
 }
 
-/* *line is "" behind it where it told no version. */
+/* The program's name, from the line that it printed for --version, or else from its file. *line becomes "" if it has no version. */
 static void make_name(const struct program *p, const struct recipe *recipe, char *line, struct buffer *ret)
 {
         cleanup_buffer struct buffer text = {0};
@@ -376,7 +378,7 @@ static int check_sections(const struct program *p)
         return r < 0 ? errorf(r, "'%s' cannot be kept: %s", text, error_message(r)) : 0;
 }
 
-/* Not under the lock of the config: this may wait for a core, and for the program. */
+/* Its first line for --version; "": it failed. Not under the lock of the config, as this may wait for a core, and for the program. */
 static int ask_version(struct workspace *w, const struct program *p, int cancel_fd, char ret_line[VERSION_LINE])
 {
         const struct run_program program = {.path = p->path, .name = basename(p->path), .id = p->digest};
@@ -415,7 +417,7 @@ static int add(struct workspace *w, const struct program *p, const struct recipe
 
 /* -- finding it ------------------------------------------------------------------------------------------------- */
 
-static bool is_it(const struct recipe *b, const struct program *p)
+static bool is_of_program(const struct recipe *b, const struct program *p)
 {
         return b->file && strcmp(basename(b->file), basename(p->path)) == 0 && strcmp(b->sha256, p->hex) == 0 &&
                strcmp(b->run ?: "", p->run.data ?: "") == 0 && strcmp(b->seed ?: "", p->seed.data ?: "") == 0;
@@ -434,7 +436,7 @@ static int find_commit(struct workspace *w, const struct program *p, struct solv
                 return errorf(-EEXIST, "a solver of yours is called '" RECIPE_PROGRAMS "', where programs like '%s' are kept: remove it, and add it under another name",
                               p->text);
         for (size_t i = 0; i < s->recipe->n_eras && !binary; i++)
-                binary = is_it(s->recipe->eras[i], p) ? s->recipe->eras[i] : NULL;
+                binary = is_of_program(s->recipe->eras[i], p) ? s->recipe->eras[i] : NULL;
         if (!binary)
                 return -ENOENT;
         r = history_resolve(s->history, binary->range, ret_commit);

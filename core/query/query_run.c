@@ -111,8 +111,10 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
         return r;
 }
 
-static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret);
+static int run_query_new(const struct run_query *asked, const struct digest *build, struct query **ret);
 
+/* What an open query needs next: its scrambled input, its build, the first worker of its cluster, and then the run itself, whose key is known by now.
+ * *ret stays NULL if the value is there. */
 static int open_need(const struct run_query *q, struct query **ret)
 {
         struct run_query run = {.workspace = q->workspace, .cell = q->cell, .sample = q->sample, .is_value = q->is_value};
@@ -259,7 +261,8 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         if (q->is_open) {
                 r = run_query_find(query, ret);
                 return r == -ENOENT && q->cell.info->query > 0
-                               ? errorf(-ENOTSUP, "it is not known when the queries of case %u were answered: measure it with 'run --again'", q->cell.info->whole)
+                               ? errorf(-ENOTSUP, "it is not known when the queries of case %u were answered: measure it with 'run --again'",
+                                        q->cell.info->whole)
                                : r;
         }
         r = run_query_measure(q, j, &f, &failed);
@@ -351,6 +354,8 @@ const struct query_type query_run_type = {
         .value_done = run_value_done,
 };
 
+/* The key of a job: of the run, its limits, the measurement's number + 1 (0: the cell's value), the scrambler's seed and the question. As long as the
+ * program is not known, the build's key stands for it; for a named machine, the commit's sources. */
 static int query_digest(struct run_query *q)
 {
         struct digest program = q->resolved.build;
@@ -392,17 +397,17 @@ int run_query_init(struct run_query *q, const struct query_type *type, struct wo
         return init(q, type, w, cell, NULL);
 }
 
-/* Takes from `words` workspace, cell, sample, is_value and is_scrambled. `build`: the key of a build known to be current; NULL: not known. */
-static int run_query_new(const struct run_query *words, const struct digest *build, struct query **ret)
+/* Takes from `asked` workspace, cell, sample, is_value and is_scrambled. `build`: the key of a build known to be current; NULL: not known. */
+static int run_query_new(const struct run_query *asked, const struct digest *build, struct query **ret)
 {
         struct run_query *q = allocate(1, sizeof(*q));
         cleanup(value_unrefp) struct value *known = NULL;
-        int r = init(q, &query_run_type, words->workspace, &words->cell, build);
+        int r = init(q, &query_run_type, asked->workspace, &asked->cell, build);
 
-        q->sample = words->sample;
+        q->sample = asked->sample;
         /* a single measurement is the value: one query for both, so that it is not measured twice */
-        q->is_value = words->is_value || (r == 0 && words->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
-        q->is_scrambled = words->is_scrambled;
+        q->is_value = asked->is_value || (r == 0 && asked->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
+        q->is_scrambled = asked->is_scrambled;
         q->is_open = !q->cell.machine && (q->is_scrambled || q->cell.info->query > 0 || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
         if (r == 0 && !q->cell.machine && !q->is_open && !build) /* without a known result, a build by changed tools does not count */
                 q->is_open = build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &known) == -ENOENT;
@@ -415,17 +420,17 @@ static int run_query_new(const struct run_query *words, const struct digest *bui
         return r;
 }
 
-static int ask(const struct run_query *words, struct query **ret)
+static int ask(const struct run_query *asked, struct query **ret)
 {
-        const struct recipe *recipe = words->cell.solver->recipe;
-        const struct case_info *info = words->cell.info;
+        const struct recipe *recipe = asked->cell.solver->recipe;
+        const struct case_info *info = asked->cell.info;
 
         if (!recipe_takes(recipe, info->format))
                 return errorf(-ENOENT, "case %u is %s, and %s takes %s", info->id, format_notation(info->format), recipe->name,
                               format_notation(recipe->format));
-        if (words->cell.machine && words->sample > 0)
-                return errorf(-ENOENT, "nothing is measured on another machine, and of %s no further samples are known", words->cell.machine);
-        return run_query_new(words, NULL, ret);
+        if (asked->cell.machine && asked->sample > 0)
+                return errorf(-ENOENT, "nothing is measured on another machine, and of %s no further samples are known", asked->cell.machine);
+        return run_query_new(asked, NULL, ret);
 }
 
 int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret)

@@ -1,4 +1,7 @@
-/* Keeps and finds the measurements of a cell. cell_value.h chooses the cell's value among them. */
+/* Keeps and finds the measurements of a cell. cell_value.h chooses the cell's value among them.
+ *
+ * The value is in TABLE_FACTS. A single measurement is the value, and has no row of its own. From the second one on, each has a row in TABLE_SAMPLES, by
+ * its number, and the value is a copy of one of them, marked as chosen. */
 #include "core/build/era.h"
 #include "core/query/answers.h"
 #include "core/query/cell_value.h"
@@ -86,7 +89,7 @@ static int read_kept(struct store_txn *t, const struct resolved_cell *resolved, 
         return r;
 }
 
-/* All measurements of a cell. A single one has no row: it is number 0. So is a fact under other limits that covers these. */
+/* All measurements of a cell. A value that is not chosen among others is number 0, also if it is a fact under other limits that covers these. */
 static int read_measurements(struct store_txn *t, const struct resolved_cell *resolved, const struct case_info *info, struct measurements *ret)
 {
         cleanup(fact_unrefp) struct fact *value = NULL;
@@ -154,7 +157,7 @@ struct keeping {
         const struct recipe *era;
         struct digest source;
         bool has_source;
-        struct recipe_limits limits; /* the value's limits */
+        struct recipe_limits limits; /* of the value's key */
         uint8_t key[FACT_KEY_SIZE];
         struct fact *value; /* a ref; the cell's value now */
         bool is_put;        /* the value has changed */
@@ -235,7 +238,7 @@ static int choose(struct store_txn *t, struct keeping *k, const struct measureme
         k->value->wrong = cell_value_is_wrong(all->list, all->n);
         k->value->remeasured = moves || k->is_again ? now_seconds() : former ? former->remeasured : 0;
         k->is_put = !former || moves || k->is_again || k->value->wrong != former->wrong;
-        if (!k->is_put && former->chosen)
+        if (!k->is_put && former->chosen) /* else it becomes a chosen one */
                 return 0;
         r = put_value(t, k);
         if (r == 0 && (moves || k->is_again))

@@ -4,20 +4,19 @@
 struct scrambled_query {
         struct query query;
         struct workspace *workspace;
-        struct case_info *of; /* a ref */
+        struct case_info *original; /* a ref */
         uint64_t seed;
 };
 
-/* Makes the input; with `found`, only looks it up. */
-static int get(struct query *query, bool found, struct value **ret)
+/* Opens the input; makes it first, unless `known_only`. */
+static int get(struct query *query, bool known_only, struct value **ret)
 {
         const struct scrambled_query *q = (const struct scrambled_query *)query;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        char path[PATH_SIZE];
-        int fd, r = (found ? scrambled_find : scrambled_make)(q->workspace, q->of, q->seed, &info);
+        int fd, r = (known_only ? scrambled_find : scrambled_make)(q->workspace, q->original, q->seed, &info);
 
         if (r == 0)
-                r = cases_open_bytes(workspace_cases(q->workspace), info, &fd, path);
+                r = cases_open_bytes(workspace_cases(q->workspace), info, &fd, NULL);
         if (r == 0)
                 *ret = file_value_new(query->type, fd);
         return r;
@@ -39,12 +38,12 @@ static void scrambled_query_describe(const struct query *query, struct buffer *r
 {
         const struct scrambled_query *q = (const struct scrambled_query *)query;
 
-        buffer_addf(ret, "scramble case %u by seed %llu", q->of->id, (unsigned long long)q->seed);
+        buffer_addf(ret, "scramble case %u by seed %llu", q->original->id, (unsigned long long)q->seed);
 }
 
 static void scrambled_query_done(struct query *query)
 {
-        case_info_unref(((struct scrambled_query *)query)->of);
+        case_info_unref(((struct scrambled_query *)query)->original);
 }
 
 static const struct query_type query_scrambled_type = {
@@ -57,14 +56,15 @@ static const struct query_type query_scrambled_type = {
         .value_done = file_value_done,
 };
 
-int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, struct query **ret)
+int query_scrambled(struct workspace *w, struct case_info *original, uint64_t seed, struct query **ret)
 {
         struct scrambled_query *q = allocate(1, sizeof(*q));
         struct hasher *h = hasher_new();
 
-        *q = (struct scrambled_query){.query = {.type = &query_scrambled_type, .refs = 1}, .workspace = w, .of = case_info_ref(of), .seed = seed};
+        *q = (struct scrambled_query){
+                .query = {.type = &query_scrambled_type, .refs = 1}, .workspace = w, .original = case_info_ref(original), .seed = seed};
         hasher_string(h, "scrambled input");
-        hasher_add(h, of->sha256.bytes, DIGEST_SIZE);
+        hasher_add(h, original->sha256.bytes, DIGEST_SIZE);
         hasher_number(h, seed);
         hasher_finish(h, &q->query.key);
         *ret = &q->query;

@@ -105,7 +105,7 @@ static bool covers(const struct reading *r, const struct fact *f)
         return fact_covers(f, &asked);
 }
 
-static int read_look(struct reading *r, struct slice key, struct slice value)
+static int read_row(struct reading *r, struct slice key, struct slice value)
 {
         const uint8_t *bytes = key.data;
         struct fact *f;
@@ -146,7 +146,7 @@ static int read_program(struct store_txn *t, const struct digest *program, const
 
                 join_run_key(i == 0 ? program : &others[i - 1], sha256 ?: &none, reading->setting, run);
                 while (r == 0 && (r = store_walk(&w)) > 0)
-                        r = read_look(reading, w.key, w.value);
+                        r = read_row(reading, w.key, w.value);
                 if (r == 0)
                         r = give_found(reading);
                 if (r == 0 && i == 0)
