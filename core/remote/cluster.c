@@ -1,3 +1,4 @@
+/* A cluster and its slots: which one is given to whom, and why none can be had. */
 #include <sys/eventfd.h>
 
 #include "cache/base/guard.h"
@@ -166,6 +167,7 @@ static bool may_fit(const struct cluster *c, uint64_t most_ns, uint64_t *ret_lef
         return c->n_hellos == 0 || most_ns + TAKE_MARGIN_NS < *ret_left;
 }
 
+/* A free slot of a worker that will live long enough; NULL: none. */
 static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
 {
         struct cluster_slot *best = NULL;
@@ -187,7 +189,8 @@ static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
         return best;
 }
 
-static int cannot_be_had(struct cluster *c, uint64_t most_ns)
+/* -EAGAIN: a slot may come. -EIO: none will. */
+static int why_none(struct cluster *c, uint64_t most_ns)
 {
         uint64_t left;
 
@@ -215,7 +218,7 @@ int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct clu
                 s->node->idle_since = 0;
                 *ret = s;
         } else {
-                r = cannot_be_had(c, most_ns);
+                r = why_none(c, most_ns);
                 if (c->demand != waiting) {
                         c->demand = waiting;
                         cluster_wake(c);

@@ -90,7 +90,7 @@ struct cluster {
         unsigned n_nodes; /* not gone */
         size_t demand;     /* wanted slots */
         uint64_t demanded; /* time of the last demand */
-        bool news;         /* `look` is to be called */
+        bool news;         /* `look` is to be called: a slot may be free, or a launch failed */
         unsigned per_node; /* slots of a worker seen so far; at first 1 */
         uint64_t next_id, next_launch;
         uint64_t left[CLUSTER_FAILURES]; /* the time that the last workers had left at their hellos; hello i at i % CLUSTER_FAILURES */
@@ -100,16 +100,16 @@ struct cluster {
         char machine[PATH_SIZE]; /* "": not known */
         char kernel[256], toolchain[65]; /* of the present workers; "": none */
         bool will_build;
-        char why[4096];
+        char why[4096]; /* the last trouble */
         struct probed {
                 char *host;
                 struct cluster_probe least;
                 bool is_ours; /* it came here */
         } * probed; /* owned */
         size_t n_probed;
-        char uneven[256];
-        unsigned lost, left_out;
-        uint64_t sent;
+        char uneven[256]; /* which of them differ; "": none */
+        unsigned lost, left_out; /* workers so far */
+        uint64_t sent;           /* bytes so far */
 };
 
 /* cluster_node.c; all with the lock held */

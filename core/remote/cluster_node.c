@@ -1,3 +1,4 @@
+/* One worker of a cluster, as the head sees it: its launch, its end, what it is sent, its hello and its answers. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>

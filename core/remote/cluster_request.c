@@ -248,7 +248,7 @@ static int await(struct call *c)
         return r;
 }
 
-/* Returns 0 for the expected answer or PACKET_WANT; else an error. */
+/* 0: the expected answer or PACKET_WANT. -EREMOTEIO, -ERESTART: another worker is to do it (engine.h). */
 static int await_answer(struct call *c, enum packet_type expected)
 {
         const struct cluster_slot *s = c->slot;
@@ -256,9 +256,9 @@ static int await_answer(struct call *c, enum packet_type expected)
 
         if (r < 0)
                 return r;
-        if (s->answer == PACKET_FAILED && s->failure == -ECANCELED && !c->cancelled)
+        if (s->answer == PACKET_FAILED && s->failure == -ECANCELED && !c->cancelled) /* the worker is ending */
                 return errorf(-EREMOTEIO, "%s", s->sentence);
-        if (s->answer == PACKET_FAILED && s->failure != -ECANCELED)
+        if (s->answer == PACKET_FAILED && s->failure != -ECANCELED) /* -EBUSY: too many requests wait there */
                 return errorf(s->failure == -EBUSY ? -ERESTART : -EIO, "%s", s->sentence);
         if (c->cancelled)
                 return errorf(-ECANCELED, "cancelled");

@@ -1,3 +1,4 @@
+/* A worker's connection: its hello, the packets that it reads, files that arrive; and its folder. */
 #include "core/remote/worker.h"
 
 #include <poll.h>

@@ -24,11 +24,11 @@ struct request {
         TAILQ_ENTRY(request) link;
 };
 
-/* A runner kept for the next request with the same digest on the same core, with its programs' files. */
+/* A runner kept for the next request with the same key on the same core, with its programs' files. */
 struct kept_runner {
         SLIST_ENTRY(kept_runner) link;
         struct runner *runner;
-        struct digest words;
+        struct digest key;
         int cpu;
         int files[RECIPE_OUTPUTS_MAX];
         size_t n_files;
@@ -78,5 +78,5 @@ int worker_fetch(struct worker *w, struct request *q);
 void worker_request_free(struct request *q);
 /* Takes over the request. */
 int worker_runs_add(struct worker *w, struct request *q);
-void worker_runs_cancel(struct worker *w, uint64_t id);
+void worker_runs_cancel(struct worker *w, uint64_t id); /* 0: all of them */
 void worker_runs_stop(struct worker *w); /* ends all of them */

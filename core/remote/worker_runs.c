@@ -1,3 +1,4 @@
+/* A worker's requests, a thread each, and its runs. */
 #include <sys/eventfd.h>
 
 #include "cache/base/guard.h"
@@ -48,29 +49,29 @@ static struct kept_runner *kept_take(struct worker *w, int cpu)
         return found;
 }
 
-/* The digest of the data that a runner depends on: the request without its input. */
-static struct digest words_of(const struct remote_run *run)
+/* The digest of what a runner depends on: the request without its input. */
+static struct digest runner_key(const struct remote_run *run)
 {
         cleanup_buffer struct buffer b = {0};
-        struct remote_run words = *run;
+        struct remote_run key = *run;
         struct digest ret;
 
-        words.input = (struct remote_file){.name = run->input.name};
-        message_write(PACKET_RUN, &words, &b);
+        key.input = (struct remote_file){0};
+        message_write(PACKET_RUN, &key, &b);
         digest_of(b.data, b.size, &ret);
         return ret;
 }
 
 /* -- files -- */
 
-static int nothing(void *, const struct digest *, struct blob *)
+static int no_content(void *, const struct digest *, struct blob *)
 {
         return -ENOENT;
 }
 
 int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE])
 {
-        return program_folder_get(&w->folder, &f->id, f->size, nothing, NULL, ret_fd, path);
+        return program_folder_get(&w->folder, &f->id, f->size, no_content, NULL, ret_fd, path);
 }
 
 int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd)
@@ -140,16 +141,16 @@ static int open_runner(struct worker *w, const struct request *q, const struct s
 static int need_runner(struct worker *w, const struct request *q, const struct slot *slot, struct kept_runner **ret)
 {
         struct kept_runner *k = kept_take(w, slot->cpu);
-        const struct digest words = words_of(&q->run);
+        const struct digest key = runner_key(&q->run);
         int r;
 
-        if (k && digest_equal(&k->words, &words)) {
+        if (k && digest_equal(&k->key, &key)) {
                 *ret = k;
                 return 0;
         }
         kept_free(k);
         k = allocate(1, sizeof(*k));
-        k->words = words;
+        k->key = key;
         k->cpu = slot->cpu;
         r = open_runner(w, q, slot, k);
         if (r < 0)

@@ -5,14 +5,14 @@
 
 /* -- slots, for the engine -- */
 
-static struct worker_pool *place_of(struct engine_remote *a)
+static struct worker_pool *pool_of(struct engine_remote *a)
 {
         return (struct worker_pool *)a;
 }
 
 static int take(struct engine_remote *a, uint64_t most_ns, size_t waiting, void **ret)
 {
-        struct worker_pool *p = place_of(a);
+        struct worker_pool *p = pool_of(a);
         struct cluster_slot *s = NULL;
         size_t leasing;
         int r;
@@ -30,7 +30,7 @@ static int take(struct engine_remote *a, uint64_t most_ns, size_t waiting, void 
 
 static void give_back(struct engine_remote *a, void *slot)
 {
-        struct worker_pool *p = place_of(a);
+        struct worker_pool *p = pool_of(a);
 
         cluster_give_back(slot);
         pthread_mutex_lock(&p->lock);
@@ -38,9 +38,9 @@ static void give_back(struct engine_remote *a, void *slot)
         pthread_mutex_unlock(&p->lock);
 }
 
-static void look(struct engine_remote *a, void (*fn)(void *user, const struct remote_view *v), void *user)
+static void show(struct engine_remote *a, void (*fn)(void *user, const struct remote_view *v), void *user)
 {
-        cluster_look(place_of(a)->cluster, fn, user);
+        cluster_look(pool_of(a)->cluster, fn, user);
 }
 
 /* -- slots, for everybody else -- */
@@ -63,8 +63,8 @@ int pool_try(struct worker_pool *p, uint64_t most_ns, struct cluster_slot **ret)
         return try_with(p, most_ns, 1, ret);
 }
 
-/* Jobs that still wait ask again: those that are gone do not say so. */
-static void look_at_slots(void *user)
+/* Waiting jobs and leases ask again. Jobs are counted anew then, as one that has gone does not say so. */
+static void slot_may_be_free(void *user)
 {
         struct worker_pool *p = user;
         void (*engine_look)(void *user);
@@ -83,7 +83,7 @@ int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *us
 {
         int r = -EAGAIN;
 
-        look_at_slots(p);
+        slot_may_be_free(p); /* counts the waiting jobs anew */
         pthread_mutex_lock(&p->lock);
         p->n_leasing++;
         while (r == -EAGAIN) {
@@ -101,7 +101,7 @@ int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *us
 void pool_release(struct worker_pool *p, struct cluster_slot *s)
 {
         cluster_give_back(s);
-        look_at_slots(p);
+        slot_may_be_free(p);
 }
 
 static void count_slots(void *user, const struct remote_view *v)
@@ -146,7 +146,7 @@ static int fetch_text(struct store *s, const char *key, char *ret, size_t size)
 }
 
 /* Reads machine and toolchain again: another process may have noted them. Lock held. */
-static void ask_store(struct worker_pool *p)
+static void reread_store(struct worker_pool *p)
 {
         struct store *s = workspace_store(p->workspace);
         uint64_t generation = store_generation(s);
@@ -165,7 +165,7 @@ static bool known_text(struct worker_pool *p, const char *text, char *ret, size_
         cleanup_unlock pthread_mutex_t *held = hold(&p->lock);
 
         if (!text[0] || text == p->toolchain) /* a known machine never changes */
-                ask_store(p);
+                reread_store(p);
         is_known = text[0];
         snprintf(ret, size, "%s", is_known ? text : "?");
         return is_known;
@@ -187,6 +187,19 @@ static int builder_toolchain(struct recipe_builder *b, char ret[65])
         return 0;
 }
 
+/* If two processes learn the machine at the same time, the first one counts. */
+static int note_machine(const struct worker_pool *p, const char *machine)
+{
+        struct store_update u = {.store = workspace_store(p->workspace)};
+        char key[128];
+
+        pool_key(p->name, key);
+        while (store_update_begins(&u))
+                if (!store_has(u.txn, TABLE_META, slice_string(key)))
+                        u.r = store_put(u.txn, TABLE_META, slice_string(key), slice_string(machine));
+        return u.r;
+}
+
 int pool_note_toolchain(struct worker_pool *p, const char *toolchain)
 {
         char key[128];
@@ -204,7 +217,7 @@ void pool_will_build(struct worker_pool *p)
 
 /* -- probes in the store -- */
 
-#define PROBES "cluster/%.100s/probe/" /* all versions' */
+#define PROBES "cluster/%.100s/probe/" /* then VERSION/HOST */
 
 static const char *probe_key(const struct worker_pool *p, const char *host, char ret[STORE_KEY_MAX])
 {
@@ -221,7 +234,7 @@ static bool read_probe(const struct store_walk *row, struct cluster_probe *ret)
         return now_seconds() <= ret->at + CLUSTER_PROBE_KEPT;
 }
 
-/* An error is not told, here and below, as only a warning depends on this. */
+/* Errors here and below are not reported: probes serve a warning alone. */
 static void learn_probes(struct worker_pool *p)
 {
         char key[STORE_KEY_MAX];
@@ -256,6 +269,7 @@ struct sharing {
         size_t n;
 };
 
+/* Counts the probes, and puts them into `txn` unless it is NULL. */
 static void put_probe(void *user, const char *host, const struct cluster_probe *probe)
 {
         struct sharing *s = user;
@@ -292,7 +306,7 @@ void pool_attach(struct worker_pool *p, void (*engine_look)(void *user), void *u
         p->look_user = user;
         p->n_asked = 0;
         pthread_mutex_unlock(&p->lock);
-        cluster_attach(p->cluster, engine_look ? look_at_slots : NULL, p);
+        cluster_attach(p->cluster, engine_look ? slot_may_be_free : NULL, p);
 }
 
 /* -- life -- */
@@ -302,7 +316,7 @@ int pool_open(struct workspace *w, const struct cluster_settings *s, struct work
         struct worker_pool *p = allocate(1, sizeof(*p));
         int r;
 
-        p->remote = (struct engine_remote){.take = take, .give_back = give_back, .look = look};
+        p->remote = (struct engine_remote){.take = take, .give_back = give_back, .look = show};
         p->builder.toolchain = builder_toolchain;
         p->workspace = w;
         p->name = copy_string(s->name);
@@ -329,19 +343,6 @@ struct worker_pool *pool_close(struct worker_pool *p)
         return NULL;
 }
 
-/* If two processes learn the machine at the same time, the first one counts. */
-static int note_machine(const struct worker_pool *p, const char *machine)
-{
-        struct store_update u = {.store = workspace_store(p->workspace)};
-        char key[128];
-
-        pool_key(p->name, key);
-        while (store_update_begins(&u))
-                if (!store_has(u.txn, TABLE_META, slice_string(key)))
-                        u.r = store_put(u.txn, TABLE_META, slice_string(key), slice_string(machine));
-        return u.r;
-}
-
 /* -- the query -- */
 
 struct machine_query {
@@ -358,7 +359,7 @@ static int make_value(struct value **ret)
         return 0;
 }
 
-static int known_find(struct query *query, struct value **ret)
+static int machine_find(struct query *query, struct value **ret)
 {
         struct worker_pool *p = ((struct machine_query *)query)->pool;
         char machine[PATH_SIZE], toolchain[65];
@@ -395,7 +396,7 @@ static void machine_describe(const struct query *query, struct buffer *ret)
 static const struct query_type query_machine_type = {
         .name = "machine",
         .resource = RESOURCE_REMOTE,
-        .find = known_find,
+        .find = machine_find,
         .compute = machine_compute,
         .remote = machine_remote,
         .describe = machine_describe,

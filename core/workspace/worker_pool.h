@@ -25,7 +25,7 @@
 struct workspace;
 
 struct worker_pool {
-        struct engine_remote remote; /* first */
+        struct engine_remote remote; /* first, for casts */
         struct recipe_builder builder; /* for the recipes of solvers built there */
         bool builds;             /* some solver is built there; never unset */
         struct workspace *workspace;
@@ -36,7 +36,7 @@ struct worker_pool {
         char machine[PATH_SIZE]; /* "": not known */
         char toolchain[65];      /* the same */
         uint64_t generation;     /* the store's when the two were last read */
-        void (*look)(void *user); /* the engine's */
+        void (*look)(void *user); /* the engine's: a waiting job may get a slot */
         void *look_user;
         pthread_cond_t changed;  /* a slot may be free */
         size_t n_asked, n_leasing; /* waiting for slots: jobs, as of their last request, and leases */
