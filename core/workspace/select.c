@@ -256,7 +256,7 @@ static int if_listed(int r, struct case_info **info)
         return -ENOENT;
 }
 
-/* True for `all` and A-B, of ids and after '#'. A case may have such a name, too: its id finds it, lest `all` ever leave out cases. */
+/* True for `all` and A-B, of ids and after '#'. A case of such a name is found by its id alone, as `all` must never leave out cases. */
 static bool names_several(const char *word)
 {
         uint32_t range[2];
@@ -303,12 +303,11 @@ static int find_by_file(struct choosing *c, const char *word, struct case_info *
         char unpacked[PATH_SIZE];
         struct digest d;
         struct stat st;
-        uint64_t size;
         int r;
 
         if (find_unpacked(c, word, unpacked))
                 return errorf(-ENOENT, "no case '%s'; did you mean '%s'?", word, unpacked);
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || digest_of_fd(fd, &d, &size) < 0)
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || digest_of_fd(fd, &d, NULL) < 0)
                 return errorf(-ENOENT, "no case '%s': 'solverfs case list' shows what there is", word);
         r = if_listed(cases_find_digest(c->cases, &d, ret), ret);
         return r == -ENOENT ? errorf(r, "%s is not a case yet: add it with 'solverfs case add %s'", word, word) : r;

@@ -71,8 +71,7 @@ static int copy_local(const char *path, int to)
 static int check_download(int fd, const struct recipe_file *f)
 {
         struct digest d;
-        uint64_t size;
-        int r = digest_of_fd(fd, &d, &size);
+        int r = digest_of_fd(fd, &d, NULL);
 
         if (r < 0)
                 return errorf(r, "cannot read what was downloaded from %.*s: %s", (int)f->n_url, f->url, strerror(-r));
@@ -120,16 +119,16 @@ struct fetching {
 
 static int fetch_file(void *user, const struct recipe_file *f)
 {
-        const struct fetching *to = user;
+        const struct fetching *fetching = user;
 
-        return workspace_fetch_file(to->workspace, f, to->progress);
+        return workspace_fetch_file(fetching->workspace, f, fetching->progress);
 }
 
-/* Fetches the commits of another repository, from a solver of the store that has them, else from its address. */
+/* Fetches the commit that a line names, unless it is there: from a solver of the store that has it, else from the line's address. */
 static int fetch_pinned(struct workspace *w, struct history *h, const char *line, const struct progress *p)
 {
         const struct recipe_submodule s = recipe_submodule(line);
-        cleanup_free char *repository = copy_prefix(s.repository.data, s.repository.size);
+        cleanup_free char *address = copy_prefix(s.repository.data, s.repository.size);
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
         int r = history_holds(h, s.commit) ? 0 : workspace_solvers(w, &l);
 
@@ -137,14 +136,14 @@ static int fetch_pinned(struct workspace *w, struct history *h, const char *line
                 const struct solver *from = l->list[i];
                 cleanup_free char *path = format_string("%s/repos/%s.git", workspace_dir(w), from->repository);
 
-                if (from->recipe->repository && strcmp(from->recipe->repository, repository) == 0 && history_holds(from->history, s.commit))
-                        r = history_fetch_submodule(h, repository, path, p);
+                if (from->recipe->repository && strcmp(from->recipe->repository, address) == 0 && history_holds(from->history, s.commit))
+                        r = history_fetch_submodule(h, address, path, p);
         }
-        return r < 0 || history_holds(h, s.commit) ? r : history_fetch_submodule(h, repository, repository, p);
+        return r < 0 || history_holds(h, s.commit) ? r : history_fetch_submodule(h, address, address, p);
 }
 
-/* Fetches submodules into the solver's repository. Of lines without a commit, a variant skips those of its solver, which has fetched them; a variant
- * `within` a host skips only its own folder in the host. */
+/* Fetches submodules into the solver's repository. A variant leaves out a line without a commit that its solver has, too, and so has fetched; one that is
+ * built `within` a host leaves out its own folder in the host alone. */
 static int fetch_submodules(struct workspace *w, const struct solver *s, const struct recipe *recipe, const struct progress *p)
 {
         cleanup(solver_unrefp) struct solver *base = NULL;
@@ -169,7 +168,7 @@ static bool same_lines(char *const *a, char *const *b)
 {
         while (*a && *b && strcmp(*a, *b) == 0)
                 a++, b++;
-        return *a == *b;
+        return !*a && !*b;
 }
 
 int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p)

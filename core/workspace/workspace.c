@@ -41,9 +41,9 @@ static int open_clusters(struct workspace *w)
                 r = workspace_none_at(w->dir);
         if (r == 0)
                 r = settings_parse(config_text_slice(&text), w->config, &w->settings);
-        w->places = allocate(w->settings.n_clusters + 1, sizeof(*w->places));
+        w->pools = allocate(w->settings.n_clusters + 1, sizeof(*w->pools));
         for (; r == 0 && w->n_pools < w->settings.n_clusters; w->n_pools += r == 0)
-                r = pool_open(w, &w->settings.clusters[w->n_pools], &w->places[w->n_pools]);
+                r = pool_open(w, &w->settings.clusters[w->n_pools], &w->pools[w->n_pools]);
         return r;
 }
 
@@ -116,8 +116,8 @@ struct workspace *workspace_close(struct workspace *w)
                 free(p);
         }
         for (size_t i = 0; i < w->n_pools; i++)
-                pool_close(w->places[i]);
-        free(w->places);
+                pool_close(w->pools[i]);
+        free(w->pools);
         programs_close(w->programs);
         sets_close(w->sets);
         cases_close(w->cases);
@@ -142,7 +142,7 @@ static void each_pool(void *workspace, void (*fn)(void *user, struct engine_remo
         struct workspace *w = workspace;
 
         for (size_t i = 0; i < w->n_pools; i++)
-                fn(user, &w->places[i]->remote);
+                fn(user, &w->pools[i]->remote);
 }
 
 static void look_again(void *engine)
@@ -155,9 +155,9 @@ static void attach_pools(void *workspace, struct engine *e)
         struct workspace *w = workspace;
 
         for (size_t i = 0; i < w->n_pools; i++)
-                pool_attach(w->places[i], e ? look_again : NULL, e);
+                pool_attach(w->pools[i], e ? look_again : NULL, e);
         for (size_t i = 0; !e && i < w->n_pools; i++)
-                pool_share(w->places[i]);
+                pool_share(w->pools[i]);
 }
 
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret)

@@ -75,8 +75,8 @@ struct sets *workspace_sets(struct workspace *w);
 struct programs *workspace_programs(struct workspace *w);
 
 /* The solvers of the present config, which is read again when the file changes. A truncated config is read from its copy. If the config cannot be read,
- * the last good list stays, and the error is logged once. A solver that cannot be opened is left out. Opening it, or storing the copy on a full disk, is
- * tried again every second. */
+ * the last good list stays, and the error is logged once. A solver that cannot be opened stays as it was, or is left out if it is new. Opening it, or
+ * storing the copy on a full disk, is tried again every second. */
 int workspace_solvers(struct workspace *w, struct solver_list **ret);
 /* The recipes of all solvers in the config, also of those that cannot be opened; recipe_list_free(). -ENODATA: the config was emptied, and its solvers
  * are unknown. */
@@ -96,17 +96,17 @@ int workspace_solver(struct workspace *w, const char *name, struct solver **ret)
 int workspace_solver_by_number(struct workspace *w, uint32_t number, struct solver **ret);
 bool solver_is_gone(struct workspace *w, const struct solver *s); /* removed from the config */
 int workspace_check_name(const char *name); /* -EINVAL with a sentence: the name is reserved for programs without a repository (programs.h) */
-/* Clones, indexes, writes the config. `recipes` as from recipe_read(); with `url` NULL, variants of an existing solver. Nothing is left on failure.
- * -EEXIST: there is a solver of that name. */
+/* Clones, indexes, writes the config. `recipes` as from recipe_read(); with `url` NULL, variants of an existing solver. -EEXIST: there is a solver of that
+ * name. On failure the config is as it was; a repository that was cloned may stay, and the next try fetches into it. */
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
 /* Fetches what a solver's builds read beside its repository: submodules, downloads (<store>/downloads/<sha256>), and the host of `within`. */
 int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p);
 /* Fetches one download. -EINVAL: it does not have its digest. */
 int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const struct progress *p);
-/* Gives an existing solver another recipe. Its repository stays, or updates from `url` if that is not NULL, and variants that are not in `recipes` stay.
- * Results of the old recipe are found again under the old recipe. -ENOENT; -EINVAL: the solver is a variant; -EEXIST: a variant has the name of another
- * solver. */
+/* Gives an existing solver another recipe. Its repository stays, and is updated from `url` if that is another address; NULL: the old one. Variants that
+ * are not in `recipes` stay. Results of the old recipe are found again under the old recipe. -ENOENT; -EINVAL: the solver is a variant; -EEXIST: a variant
+ * has the name of another solver. */
 int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
 /* Takes solvers and variants out of the config: they take no queries any more, and their jobs end. Measurements stay, and the same recipe finds them

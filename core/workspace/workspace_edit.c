@@ -6,13 +6,13 @@
 
 struct edit {
         int lock;
-        struct recipe **there; /* owned; all recipes of the config, also of solvers that cannot be opened */
+        struct recipe **recipes; /* owned; all recipes of the config, also of solvers that cannot be opened */
         size_t n;
 };
 
 static void edit_done(struct edit *e)
 {
-        recipe_list_free(e->there, e->n);
+        recipe_list_free(e->recipes, e->n);
         closep(&e->lock);
 }
 #define cleanup_edit cleanup(edit_done)
@@ -27,7 +27,7 @@ static int begin_edit(struct workspace *w, const struct progress *p, struct edit
         if (r < 0)
                 return errorf(r, "cannot lock the config of %s: %s", w->dir, strerror(-r));
         r = workspace_check_editable(w);
-        return r < 0 ? r : workspace_recipes(w, &e->there, &e->n);
+        return r < 0 ? r : workspace_recipes(w, &e->recipes, &e->n);
 }
 
 /* -- adding -- */
@@ -35,7 +35,7 @@ static int begin_edit(struct workspace *w, const struct progress *p, struct edit
 int workspace_check_name(const char *name)
 {
         return strcmp(name, RECIPE_PROGRAMS) == 0
-                       ? errorf(-EINVAL, "'" RECIPE_PROGRAMS "' cannot be a solver's name: programs that 'exec:PATH ARG...' names are kept under it")
+                       ? errorf(-EINVAL, "'" RECIPE_PROGRAMS "' cannot be a solver's name: it holds the programs named 'exec:PATH ARG...'")
                        : 0;
 }
 
@@ -48,7 +48,7 @@ static int check_reserved(struct recipe *const *recipes, size_t n)
 static int check_names(const struct workspace *w, const struct edit *e, struct recipe *const *recipes, size_t n)
 {
         for (size_t i = 0; i < n; i++)
-                if (recipe_find(e->there, e->n, recipes[i]->name))
+                if (recipe_find(e->recipes, e->n, recipes[i]->name))
                         return errorf(-EEXIST,
                                       "there is a solver '%s' already; choose another name, give it another recipe with --replace, or edit %s",
                                       recipes[i]->name, w->config);
@@ -76,7 +76,8 @@ static bool is_openable(const char *repository)
         return git_repository_open_bare(&git, repository) == 0;
 }
 
-/* Fetches into what `solver remove` or a killed add left, which may have snapshots and rewritten commits; else clones, and leaves nothing on failure. */
+/* Fetches into the repository that `solver remove` or a killed add left: it may have snapshots, and commits that upstream rewrote. If there is none,
+ * clones, and leaves nothing on failure. */
 static int get_history(struct workspace *w, const char *name, const char *url, const struct progress *p)
 {
         cleanup_free char *repository = format_string("%s/%s.git", w->repos, name), *reason = NULL;
@@ -94,7 +95,7 @@ static int get_history(struct workspace *w, const char *name, const char *url, c
         return errorf(r, "%s", reason);
 }
 
-/* Asked before anything is fetched. */
+/* Refuses an address that the config cannot hold; called before anything is fetched. */
 static int check_address(const char *url)
 {
         cleanup_free char *shown = printable(url);
@@ -115,7 +116,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
         int r = check_reserved(recipes, n) ?: begin_edit(w, p, &e) ?: check_names(w, &e, recipes, n);
 
         if (r == 0 && url) {
-                set_string(&recipes[0]->repository, absolute ? absolute : url);
+                set_string(&recipes[0]->repository, absolute ?: url);
                 r = check_address(recipes[0]->repository) ?: get_history(w, recipes[0]->name, recipes[0]->repository, p);
         }
         if (r == 0)
@@ -125,7 +126,7 @@ int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, siz
 
 /* -- another recipe -- */
 
-/* Where it runs and is built stays, if the new recipe does not say it. */
+/* A new recipe without `runs` or `builds` keeps those of the old one. */
 static void keep_places(const struct recipe *old, struct recipe *const *recipes, size_t n)
 {
         struct recipe *now = recipe_find(recipes, n, old->name);
@@ -142,9 +143,8 @@ static int check_replaceable(const struct edit *e, struct recipe *const *recipes
         const char *name = recipes[0]->name;
 
         for (size_t i = 0; i < e->n; i++) {
-                const struct recipe *old = e->there[i];
+                const struct recipe *old = e->recipes[i];
 
-                keep_places(old, recipes, n);
                 if (strcmp(old->name, name) == 0) {
                         if (old->base)
                                 return errorf(-EINVAL, "'%s' is a variant of %s: give that another recipe", name, old->base);
@@ -161,13 +161,15 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
         cleanup_edit struct edit e = {.lock = -1};
         int r = check_reserved(recipes, n);
 
-        url = absolute ? absolute : url;
+        url = absolute ?: url;
         if (r == 0)
                 r = begin_edit(w, p, &e);
         if (r == 0) {
                 free(steal_pointer(recipes[0]->repository));
                 r = check_replaceable(&e, recipes, n, &recipes[0]->repository);
         }
+        for (size_t i = 0; r == 0 && i < e.n; i++)
+                keep_places(e.recipes[i], recipes, n);
         if (r == 0 && url && strcmp(url, recipes[0]->repository) != 0) {
                 set_string(&recipes[0]->repository, url);
                 r = check_address(url) ?: add_history(w, recipes[0]->name, url, p);
@@ -183,13 +185,13 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
 static int check_removable(const struct workspace *w, const struct edit *e, const char *const *names, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                if (!recipe_find(e->there, e->n, names[i]))
+                if (!recipe_find(e->recipes, e->n, names[i]))
                         return errorf(-ENOENT, "no solver '%.100s' in %s", names[i], w->config);
                 for (size_t k = 0; k < e->n; k++) {
-                        const struct recipe *recipe = e->there[k];
+                        const struct recipe *recipe = e->recipes[k];
 
                         if (recipe->base && strcmp(recipe->base, names[i]) == 0 && !is_among(recipe->name, names, n))
-                                return errorf(-EINVAL, "%s is a variant of %s: remove it, too, or before", recipe->name, names[i]);
+                                return errorf(-EINVAL, "%s is a variant of %s: remove it too, or first", recipe->name, names[i]);
                 }
         }
         return 0;

@@ -20,7 +20,7 @@ struct workspace {
         struct sets *sets;         /* owned */
         struct programs *programs; /* owned */
         struct settings settings;  /* as at open */
-        struct worker_pool **places; /* owned; of the clusters of `settings`, in order */
+        struct worker_pool **pools;  /* owned; of the clusters of `settings`, in order */
         size_t n_pools;
         uint64_t wait_ns;   /* workspace_set_wait() */
         const char *run_on; /* borrowed: workspace_run_on(); NULL: as the config says */

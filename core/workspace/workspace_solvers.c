@@ -44,8 +44,8 @@ int workspace_find_pool(struct workspace *w, const char *name, struct worker_poo
         if (!name || strcmp(name, "local") == 0)
                 return 0;
         for (size_t i = 0; i < w->n_pools; i++)
-                if (strcmp(w->places[i]->name, name) == 0)
-                        *ret = w->places[i];
+                if (strcmp(w->pools[i]->name, name) == 0)
+                        *ret = w->pools[i];
         return *ret ? 0
                     : errorf(-EINVAL, "there was no [cluster \"%s\"] in %s when it was opened: define one, or mount again if it is new", name, w->config);
 }

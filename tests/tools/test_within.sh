@@ -91,7 +91,7 @@ test_that "a branch that moves on is another solver" '
 test_that "another recipe of the host is not taken silently" '
 	sed -i "s/timeout = 10s/timeout = 9s/" host.recipe && run 0 solver add --replace host --recipe host.recipe && run 0 run host@h1+lib l1 cases/host.smt2 && has err "host-h1.lib keeps the recipe that it was made with" &&
 	run 0 solver remove host-h1+lib && run 0 run host@h1+lib l1 cases/host.smt2 && has err "added host-h1.lib" && [ "$(git config --file store/config solver.host-h1+lib.timeout)" = 9s ]'
-test_that "the library stays as long as it is needed" 'run 1 solver remove lib && has err "host-h[13].lib is a variant of lib: remove it, too, or before"'
+test_that "the library stays as long as it is needed" 'run 1 solver remove lib && has err "host-h[13].lib is a variant of lib: remove it too, or first"'
 test_that "the host may go, and its folder: all is in the library's repository" '
 	run 0 snapshot lib lib --name now && mv host away-host && run 0 solver remove host host+lib-l4 other && run 0 gc && run 0 localize host-h1+lib --reference l2 --target l5 cases/library.smt2 && [ "$(field 2)" = "$(sha lib l4)" ] &&
 	run 0 build --again host-h1+lib l5; r=$?; mv away-host host; (exit $r)'
