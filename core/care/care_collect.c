@@ -190,7 +190,7 @@ static int drop_leftovers(struct collecting *c)
 /* -- copies of programs ----------------------------------------------------------------------------------------- */
 
 /* Deletes a copy, or a download, unless it is in use. */
-static void take_idle(struct collecting *c, const char *path, struct care_part *part)
+static void drop_idle(struct collecting *c, const char *path, struct care_part *part)
 {
         const uint64_t bytes = size_of(path);
         cleanup_close int fd = lock_idle(path);
@@ -207,7 +207,7 @@ static int drop_copy(void *user, const char *dir, const char *name)
         struct digest d;
 
         if (digest_parse(name, &d) == 0)
-                take_idle(c, path, &c->freed->copies);
+                drop_idle(c, path, &c->freed->copies);
         return 0;
 }
 
@@ -333,7 +333,7 @@ static int list_programs(struct collecting *c)
 }
 
 /* Removes the first `n` of the list, all at once. A program that stays and is a delta against one of them is stored again, and may become larger. */
-static int take_programs(struct collecting *c, size_t n)
+static int drop_first(struct collecting *c, size_t n)
 {
         cleanup_digests struct digest_list ids = {0};
         int r;
@@ -360,7 +360,7 @@ static uint64_t all_left(const struct care_freed *f)
         return f->copies.left + f->worktrees.left + f->ccache.left + f->programs.left;
 }
 
-static int drop_programs(struct collecting *c)
+static int drop_to_bound(struct collecting *c)
 {
         int r = 0;
 
@@ -370,7 +370,7 @@ static int drop_programs(struct collecting *c)
 
                 while (n < c->n_programs && bytes < excess)
                         bytes += c->programs[n++].bytes;
-                r = take_programs(c, n);
+                r = drop_first(c, n);
         }
         return r;
 }
@@ -390,7 +390,7 @@ static int drop_download(void *user, const char *dir, const char *name)
         if (whole && digest_list_find(&c->wanted, &d))
                 c->freed->downloads.left += size_of(path);
         else
-                take_idle(c, path, &c->freed->downloads);
+                drop_idle(c, path, &c->freed->downloads);
         return 0;
 }
 
@@ -440,14 +440,14 @@ static int drop_used_lists(struct collecting *c)
         return c->plan->dry_run ? 0 : build_used_sweep(c->workspace);
 }
 
-static int look_at_ccache(struct collecting *c)
+static int measure_ccache(struct collecting *c)
 {
         return drop_ccache(c, false);
 }
 
 /* Frees programs of no build, whatever the bound; then what exceeds it. The compiler cache makes the programs again quickly: it goes only where
  * dropping every program would not be enough. */
-static int bound(struct collecting *c)
+static int drop_programs(struct collecting *c)
 {
         size_t n = 0;
         int r = list_programs(c);
@@ -455,11 +455,11 @@ static int bound(struct collecting *c)
         while (n < c->n_programs && c->programs[n].built == INT64_MIN && c->programs[n].touched < now_seconds() - UNWANTED_STALE)
                 n++;
         if (r == 0)
-                r = take_programs(c, n);
+                r = drop_first(c, n);
         if (r == 0 && c->plan->bounded && all_left(c->freed) - c->freed->programs.left > c->plan->keep)
                 r = drop_ccache(c, true);
         if (r == 0 && c->plan->bounded)
-                r = drop_programs(c);
+                r = drop_to_bound(c);
         return r;
 }
 
@@ -471,9 +471,9 @@ int care_collect(struct workspace *w, const struct care_plan *plan, const struct
                 const char *folder; /* or: drop_name is called for each name in it */
                 int (*drop_name)(void *user, const char *dir, const char *name);
         } areas[] = {{"leftovers", drop_leftovers},      {"copies of programs", NULL, "programs", drop_copy},
-                     {"worktrees", NULL, "work", prune}, {"ccache", look_at_ccache},
+                     {"worktrees", NULL, "work", prune}, {"ccache", measure_ccache},
                      {"downloads", drop_downloads},      {"lists of what builds used", drop_used_lists},
-                     {"journal", compact_journal},       {"programs", bound}};
+                     {"journal", compact_journal},       {"programs", drop_programs}};
         struct collecting c = {.workspace = w, .plan = plan, .watch = watch, .freed = ret};
         int r = 0;
 

@@ -95,7 +95,7 @@ static size_t common_tail(const char *run, const char *name)
         return is_tail(run, n, name, m) ? m : is_tail(name, m, run, n) ? n : 0;
 }
 
-/* The case of a run, a new reference; NULL: there is none. -ENOTUNIQ. */
+/* The case of a run, a new reference: of those with its stem, the one that shares the longest end. NULL: there is none. -ENOTUNIQ: two share as much. */
 static int find_named(const char *file, const struct names *names, const struct benchexec_run *run, struct case_info **ret)
 {
         cleanup_free char *stem = stem_of(run->name);

@@ -113,7 +113,7 @@ static void hand_out(struct fanout *f, size_t i, int r, struct value *v, const c
                 end(f, MIN(enough, 0), enough < 0 ? error_message(enough) : NULL);
 }
 
-static void take(struct fanout *f, size_t i, int r, struct value *v, const char *reason)
+static void take_answer(struct fanout *f, size_t i, int r, struct value *v, const char *reason)
 {
         pthread_mutex_lock(&f->engine->lock);
         f->n_answered++;
@@ -148,7 +148,7 @@ static bool take_news(struct fanout *f)
         if (TAILQ_EMPTY(&news))
                 return false;
         TAILQ_FOREACH (w, &news, link)
-                take(f, w->i, w->r, w->value, w->reason);
+                take_answer(f, w->i, w->r, w->value, w->reason);
         pthread_mutex_lock(&e->lock);
         while ((w = TAILQ_FIRST(&news))) {
                 TAILQ_REMOVE(&news, w, link);
@@ -209,7 +209,7 @@ static void ask_next(struct fanout *f)
                 }
         }
         count_asked(f, false);
-        take(f, i, r, NULL, error_message(r));
+        take_answer(f, i, r, NULL, error_message(r));
 }
 
 enum fanout_state fanout_round(struct fanout *f)

@@ -1,3 +1,4 @@
+/* Asking for one value; opening and closing an engine; what is shown of its queries. */
 #include "core/engine/engine_internal.h"
 
 #include "core/run/host.h"
