@@ -62,6 +62,7 @@ static const char *attribute(const char **attributes, const char *name)
         return NULL;
 }
 
+/* The first value counts. */
 static void keep(struct reading *d, char **to, const char *value)
 {
         if (!value || *to)

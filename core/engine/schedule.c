@@ -623,6 +623,7 @@ static size_t count_for(const struct queue *q, const struct engine_remote *a)
         return n;
 }
 
+/* Asks each job's cluster for a slot, in the order of their turn. */
 static void look_remote(struct engine *e, uint64_t *when)
 {
         struct engine_remote *full[CLUSTERS_FULL];
@@ -662,6 +663,7 @@ static struct job *first_of(struct engine *e, enum resource r)
         return j ? j : TAILQ_FIRST(&e->queues[r][PRIORITY_BATCH].jobs);
 }
 
+/* Tells other processes which of our jobs wait for a core. */
 static void look_marks(struct engine *e)
 {
         const bool persons = count_waiting(e, PRIORITY_PERSON) > 0, batches = count_waiting(e, PRIORITY_BATCH) > 0;
@@ -694,6 +696,7 @@ const char *schedule_refusal(const struct job *j)
         return j->resource == RESOURCE_CORE ? j->engine->refusal.who : "";
 }
 
+/* Notes since when, and by whom, all cores are taken. Ends the jobs that wait no longer for one (gives_up). */
 static void look_refused(struct engine *e, bool is_refused, uint64_t now)
 {
         struct refusal *f = &e->refusal;
@@ -749,6 +752,7 @@ static void look_slots(struct engine *e, enum resource resource, uint64_t now, u
         look_marks(e);
 }
 
+/* Starts jobs that need no slot, up to `most` at a time. */
 static void look_slotless(struct engine *e, enum resource r, unsigned most, uint64_t *when)
 {
         struct job *j;
