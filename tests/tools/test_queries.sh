@@ -129,6 +129,10 @@ test_that "... and not by a question of the script" 'run 0 run "$(of drops)" "$(
 test_that "what is answered before is judged" '
 	run 1 run "$(of lies)" stated.smt2 && [ "$(field 7)" = WRONG ] && run 1 run "$(of lies)" unstated.smt2 && [ "$(field 7)" = DISPUTED ] && has err "of its question 2"'
 
+prints sure 'sat\\nunsat\\nsat\\n' && prints other 'sat\\nunsat\\nunsat\\n' && prints behind 'sat\\n(error no-such-function)\\nunsat\\nunsat\\n'
+test_that "versions whose last answers contradict each other, compared" 'run 1 compare "$(of sure)" "$(of other)" unstated.smt2 --pairs 1 && has out contradict'
+test_that "... but not by one behind an error" 'run 0 compare "$(of sure)" "$(of behind)" unstated.smt2 --pairs 1 && ! has out contradict'
+
 # -- output that was cut --
 for answer in sat unsat; do for _ in $(seq 200); do printf "(set-info :status $answer)\n(check-sat)\n"; done; done >many.smt2
 printf '#!/bin/sh\nsed -n "s/.*status \\(.*\\))/\\1/p" "$1"\n' >many.sh && chmod +x many.sh && many="exec:'$top/many.sh' {case}"

@@ -297,6 +297,7 @@ static int add_measurement(void *user, uint32_t number, const struct fact *f)
                                          .wall = (double)f->wall_ns / 1e9,
                                          .run = {.is_known = true,
                                                  .is_wrong = f->wrong,
+                                                 .is_uncertain = f->uncertain_from > 0,
                                                  .disturbed = f->disturbed,
                                                  .verdict = f->verdict,
                                                  .limit = l->limit,

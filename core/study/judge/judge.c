@@ -508,12 +508,14 @@ static struct judged_case judge_answers(const struct judge_case *c, size_t pairs
 
                 for (int side = 0; side < 2; side++) {
                         const struct judge_run *run = &c->pairs[i].run[side];
+                        bool is_believed;
 
                         solved[side] = run->is_known && judge_is_solved(&c->pairs[i], side);
                         is_solved |= solved[side];
                         wrong[side] |= run->is_known && run->is_wrong;
-                        sat[side] |= run->is_known && run->verdict == VERDICT_SAT && !run->is_wrong;
-                        unsat[side] |= run->is_known && run->verdict == VERDICT_UNSAT && !run->is_wrong;
+                        is_believed = run->is_known && !run->is_wrong && !run->is_uncertain;
+                        sat[side] |= is_believed && run->verdict == VERDICT_SAT;
+                        unsat[side] |= is_believed && run->verdict == VERDICT_UNSAT;
                 }
                 ret.pairs += is_known;
                 for (int side = 0; is_known && side < 2; side++) {

@@ -63,9 +63,10 @@ struct short_text judge_amount_text(enum judge_measure m, double amount); /* "0.
 /* -- evidence ----------------------------------------------------------------------------------------------------- */
 
 struct judge_run {
-        bool is_known;  /* false: the rest is undefined */
-        bool is_wrong;  /* its answer contradicts the case's status */
-        bool disturbed; /* by others on its core */
+        bool is_known;     /* false: the rest is undefined */
+        bool is_wrong;     /* its answer contradicts the case's status */
+        bool is_uncertain; /* its answer may be of another question or formula (core/run/verdict.h): it contradicts none */
+        bool disturbed;    /* by others on its core */
         enum verdict verdict;
         double limit;       /* seconds; 0, infinity: none */
         double cpu_limit;   /* likewise, of CPU time */
