@@ -36,3 +36,13 @@ int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *u
         endmntent(f);
         return r;
 }
+
+static int is_ours(void *path, const struct mount_entry *m)
+{
+        return strcmp(m->type, MOUNT_TYPE) == 0 && path_is_in(path, m->path);
+}
+
+bool mount_table_has(const char *path)
+{
+        return mount_table_each(is_ours, (void *)path) > 0;
+}

@@ -3,6 +3,7 @@
 #include <fts.h>
 #include <sys/stat.h>
 
+#include "cache/base/mount_table.h"
 #include "core/run/file_digest.h"
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -41,6 +42,8 @@ static int add_entry(struct hasher *h, const FTSENT *e, size_t skip)
 {
         if (e->fts_info == FTS_DP)
                 return 0;
+        if (e->fts_info == FTS_D && (e->fts_level == 0 || e->fts_dev != e->fts_parent->fts_dev) && mount_table_has(e->fts_path))
+                return errorf(-EIO, "%s is in a mount of solverfs, and builds depend on it: change the recipe, or mount elsewhere", e->fts_path);
         if (e->fts_info == FTS_ERR || e->fts_info == FTS_DNR || e->fts_info == FTS_NS)
                 return cannot_read(e->fts_path, e->fts_errno);
         hasher_string(h, e->fts_path + skip);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cache/base/lock.h"
+#include "cache/base/mount_table.h"
 #include "core/git/gitconfig.h"
 #include "core/portfolio/portfolio_internal.h"
 #include "core/workspace/config_text.h"
@@ -21,24 +22,41 @@ static const char *command_of(const char *text)
         return colon && colon > text && colon[1] == ' ' && (!blank || blank > colon) ? colon + 2 : NULL;
 }
 
-/* The path of a command's first word, as a shell finds it. -errno without a sentence. */
+/* The path of a program, links followed. -EDEADLK: it is a file of a mount of ours, which has to look at the program itself. */
+static int real_program(const char *path, char ret[PATH_SIZE])
+{
+        struct stat st;
+
+        if (mount_table_has(path))
+                return -EDEADLK;
+        if (!realpath(path, ret))
+                return -errno;
+        if (mount_table_has(ret))
+                return -EDEADLK;
+        if (stat(ret, &st) < 0 || access(ret, X_OK) < 0)
+                return -errno;
+        return S_ISREG(st.st_mode) ? 0 : -EACCES;
+}
+
+/* The path of a command's first word, as a shell finds it, but in no mount of ours. -errno without a sentence. */
 static int find_program(const char *word, char ret[PATH_SIZE])
 {
         const char *path = getenv("PATH");
-        struct stat st;
+        int none = -ENOENT;
 
         if (strchr(word, '/'))
-                return realpath(word, ret) && access(ret, X_OK) == 0 ? 0 : -errno;
+                return real_program(word, ret);
         for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
                 size_t n = strcspn(at, ":");
                 char name[PATH_SIZE];
+                int r = snprintf(name, sizeof(name), "%.*s/%s", (int)n, at, word) < (int)sizeof(name) ? real_program(name, ret) : -ENAMETOOLONG;
 
-                if (snprintf(name, sizeof(name), "%.*s/%s", (int)n, at, word) < (int)sizeof(name) && realpath(name, ret) &&
-                    stat(ret, &st) == 0 && S_ISREG(st.st_mode) && access(ret, X_OK) == 0)
+                if (r == 0)
                         return 0;
+                none = r == -EDEADLK ? r : none;
                 at += n + (at[n] == ':');
         }
-        return -ENOENT;
+        return none;
 }
 
 /* The identity is the program's bytes and arguments. Its path does not count, as the sandbox has another one. */
@@ -97,7 +115,9 @@ static int open_command(const char *label, struct arm *a, const char *command)
         if (r == 0) {
                 int found = find_program(words[0], a->program);
 
-                if (found < 0)
+                if (found == -EDEADLK)
+                        a->problem = format_string("%s is in a mount of solverfs: name the version itself, as in 'z3@HEAD'", words[0]);
+                else if (found < 0)
                         a->problem = format_string("%s: %s", words[0], strerror(-found));
                 else
                         identify_command(a);

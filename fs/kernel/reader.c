@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cache/base/process.h"
 #include "cache/base/util.h"
@@ -32,7 +33,7 @@ bool reader_is_job(pid_t reader)
         char name[64];
 
         for (unsigned depth = 0; reader > 1 && depth < 256 && process_look(reader, name, &parent, &process); depth++) {
-                if (strcmp(name + (name[0] == '.'), SANDBOX_HELPER_NAME) == 0)
+                if (process == getpid() || strcmp(name + (name[0] == '.'), SANDBOX_HELPER_NAME) == 0)
                         return true;
                 reader = parent;
         }

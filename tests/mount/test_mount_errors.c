@@ -257,6 +257,24 @@ START_TEST(test_a_build_reads_its_mount)
 }
 END_TEST
 
+/* Not below /tmp, where no file counts as part of the toolchain. */
+START_TEST(test_what_a_build_used_is_not_read_from_the_mount)
+{
+        char elsewhere[] = "/run/solverfs-test-XXXXXX";
+        struct world w = {.settings = "sandbox = none\n"};
+
+        ck_assert_ptr_nonnull(mkdtemp(elsewhere));
+        w.recipe = at("build = \"cat %s/tiny/commits/v1/bin/tiny || true\"\n", elsewhere);
+        world_make(&w);
+        mount_start("mnt", "allow_other");
+        ck_assert_int_eq(mount("mnt", elsewhere, NULL, MS_BIND, NULL), 0);
+        assert_shell("grep -ai deadlock mnt/tiny/head/build/log");
+        ck_assert_int_eq(umount2(elsewhere, MNT_DETACH), 0);
+        ck_assert_int_eq(rmdir(elsewhere), 0);
+        world_end();
+}
+END_TEST
+
 /* Inside the sandbox it is not even there. */
 START_TEST(test_the_mount_is_not_in_the_sandbox)
 {
@@ -528,6 +546,7 @@ END_TEST
 MOUNT_SUITE("mount_errors", {test_unbuildable}, {test_unbuildable_result_first}, {test_not_there}, {test_cannot_be_scrambled}, {test_crawlers},
             {test_usual_crawlers}, {test_a_run_reads_its_mount, NEEDS_ROOT}, {test_read_only_disk, NEEDS_ROOT},
             {test_a_sandboxed_run_reads_its_mount, NEEDS_ROOT | NEEDS_SANDBOX}, {test_a_build_reads_its_mount, NEEDS_ROOT},
+            {test_what_a_build_used_is_not_read_from_the_mount, NEEDS_ROOT},
             {test_the_mount_is_not_in_the_sandbox, NEEDS_ROOT}, {test_disk_full, NEEDS_ROOT}, {test_disk_almost_full, NEEDS_ROOT},
             {test_scratch_is_broken}, {test_nice}, {test_case_is_damaged}, {test_index_is_cut}, {test_repository_is_gone},
             {test_queue_is_full})

@@ -96,6 +96,9 @@ test_that "its table and picture have the time of the last write to the store, w
 test_that "listing starts nothing" 'ls -lR "$mnt/portfolios" >listing && [ "$(learned p)" = 2 ]'
 test_that "a reset shows in the mount" '
 	run 0 portfolio reset p && [ "$(learned p)" = 0 ] && sleep 1.2 && [ "$(cat "$mnt/portfolios/p/cases/1/result")" = sat ] && [ "$(learned p)" = 1 ]'
+test_that "an arm's program is no file of the mount, which would have to wait for itself" '
+	run 0 portfolio add inside "b: \"$mnt/x/head/bin/x\" {case}" --timeout 4s && run 1 portfolio run inside both.smt2 &&
+	has err "in a mount of solverfs: name the version itself" && run 0 portfolio remove inside'
 run 0 unmount "$mnt"
 
 test_that "another limit is another portfolio, and back again" '

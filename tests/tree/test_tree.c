@@ -92,7 +92,7 @@ static void tester_start_with(struct tester *t, bool finished)
         struct fuse_args args = FUSE_ARGS_INIT(1, (char **)argv);
         int ends[2], size = 4 * MESSAGE_SIZE;
 
-        *t = (struct tester){.pid = getpid()};
+        *t = (struct tester){.pid = getppid()};
         t->answer.data = malloc(MESSAGE_SIZE);
         assert_ok(workspace_open(getenv("SOLVERFS_STORE"), 0, &t->workspace));
         assert_ok(workspace_engine(t->workspace, NULL, &t->engine));
@@ -1073,7 +1073,7 @@ START_TEST(test_interrupts)
         ours = ask(&t, FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
         t.pid = 0; /* somebody in a namespace we cannot look into: taken at his word */
         theirs = ask(&t, FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
-        t.pid = getpid(); /* no signal is pending here: a stray interrupt */
+        t.pid = getppid(); /* no signal is pending here: a stray interrupt */
         for (int i = 0; i < 20; i++)
                 interrupt(&t, ours);
         ck_assert(!next_answer(&t, 700));
