@@ -7,18 +7,18 @@
 
 /* -- the write lock --------------------------------------------------------------------------------------------- */
 
-int environment_lock(struct environment *e)
+int environment_lock(struct environment *e, bool wait)
 {
-        int r = pthread_mutex_lock(&e->writer);
+        int r = wait ? pthread_mutex_lock(&e->writer) : pthread_mutex_trylock(&e->writer);
 
         if (r == EDEADLK)
                 return errorf(-EDEADLK, "this thread is writing to the store in %s already", e->dir);
         if (r != 0)
-                return -r;
-        r = e->read_only ? 0 : lock_take(e->write_fd, true);
+                return r == EBUSY ? -EAGAIN : -r;
+        r = e->read_only ? 0 : lock_take(e->write_fd, wait);
         if (r < 0) {
                 pthread_mutex_unlock(&e->writer);
-                return errorf(r, "cannot lock %s for writing: %s", e->dir, strerror(-r));
+                return r == -EAGAIN ? r : errorf(r, "cannot lock %s for writing: %s", e->dir, strerror(-r));
         }
         return 0;
 }
@@ -213,7 +213,7 @@ static int write_enter(struct store_txn *t, bool lost)
         return r;
 }
 
-int write_begin(struct store *s, bool lost, struct store_txn **ret)
+int write_begin(struct store *s, bool lost, bool wait, struct store_txn **ret)
 {
         struct store_txn *t;
         int r;
@@ -222,7 +222,7 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
         if (s->read_only)
                 return errorf(-EROFS, "the store in %s is open read-only", s->dir);
         t = txn_new(s, true);
-        r = environment_lock(s->env);
+        r = environment_lock(s->env, wait);
         if (r == 0) {
                 r = write_enter(t, lost);
                 if (r < 0)
@@ -239,13 +239,13 @@ int write_begin(struct store *s, bool lost, struct store_txn **ret)
  * it. */
 int store_write(struct store *s, struct store_txn **ret)
 {
-        int r = write_begin(s, false, ret);
+        int r = write_begin(s, false, true, ret);
 
         if (r == -ENODATA) {
                 log_error("a part of the journal in %s/journal is gone; it is written anew from the index", s->dir);
-                r = store_compact(s) ?: write_begin(s, false, ret);
+                r = store_compact(s) ?: write_begin(s, false, true, ret);
         }
-        return r == -EIO ? write_begin(s, false, ret) : r;
+        return r == -EIO ? write_begin(s, false, true, ret) : r;
 }
 
 static struct store_txn *txn_free(struct store_txn *t)
@@ -322,7 +322,7 @@ bool store_update_begins(struct store_update *u)
         u->txn = NULL;
         while (u->tries == 0 || (u->tries == 1 && u->r == -EIO)) {
                 u->tries++;
-                u->r = store_write(u->store, &u->txn);
+                u->r = u->at_once ? write_begin(u->store, false, false, &u->txn) : store_write(u->store, &u->txn);
                 if (u->r == 0)
                         return true;
         }

@@ -99,6 +99,7 @@ struct store_update {
         struct store *store;
         struct store_txn *txn;
         int r;
+        bool at_once;   /* -EAGAIN, without a sentence, if others are writing */
         unsigned tries; /* ours */
 };
 bool store_update_begins(struct store_update *u);

@@ -339,7 +339,7 @@ static int compact_once(struct store *s)
         struct store_txn *t;
         uint64_t segment = 0;
         bool in_force;
-        int r = write_begin(s, true, &t);
+        int r = write_begin(s, true, true, &t);
 
         if (r < 0)
                 return r;

@@ -414,7 +414,7 @@ static int renew(struct environment *e, struct index *old)
 
 static int renew_locked(struct environment *e, struct index *old)
 {
-        int r = environment_lock(e);
+        int r = environment_lock(e, true);
 
         if (r < 0)
                 return r;

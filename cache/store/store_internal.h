@@ -92,8 +92,8 @@ void index_leave(struct environment *e, struct index *x); /* NULL is fine */
 extern _Thread_local unsigned transactions; /* this thread's, in any store */
 
 /* Begins a write transaction. -ENODATA without a sentence: a part of the journal is lost. `lost` allows that, for rewriting the journal
- * only. */
-int write_begin(struct store *s, bool lost, struct store_txn **ret);
+ * only. `wait`: as for environment_lock(). */
+int write_begin(struct store *s, bool lost, bool wait, struct store_txn **ret);
 
 #define META_TABLE   "@store"
 #define META_FORMAT  "format"  /* u32 */
@@ -129,8 +129,9 @@ int walk_first(struct walk *w, struct db *db, MDB_txn *txn, MDB_dbi dbi, struct 
 int walk_next(struct walk *w, bool frames);
 void walk_done(struct walk *w);
 
-/* The environment's write lock, between threads and, unless it is read-only, processes. */
-int environment_lock(struct environment *e);
+/* The environment's write lock, between threads and, unless it is read-only, processes. -EAGAIN without a sentence: another has it, and `wait` is
+ * false. */
+int environment_lock(struct environment *e, bool wait);
 void environment_unlock(struct environment *e);
 
 /* store_mend.c. For a value that fails its checksum: *ret is the journal's last value. -ENOENT: it has none, or a later one may be lost. Other

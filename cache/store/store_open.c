@@ -131,7 +131,7 @@ static int open_environment(struct environment *e, bool check)
         if (r == 0 && !e->read_only)
                 r = lock_open(e->dir, "write.lock", &e->write_fd);
         if (r == 0)
-                r = environment_lock(e);
+                r = environment_lock(e, true);
         if (r < 0)
                 return r;
         r = index_open(e, alone, check, false, &e->index);

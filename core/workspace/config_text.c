@@ -43,8 +43,9 @@ int config_text_read(struct store *s, const char *path, struct config_text *ret)
         return 0;
 }
 
-int config_text_keep(struct store *s, const struct config_text *t)
+int config_text_keep(struct store *s, const struct config_text *t, bool at_once)
 {
+        struct store_update u = {.store = s, .at_once = at_once};
         cleanup_blob struct blob copy = {0};
         struct slice text = SLICE(t->text.data, t->text.size);
         int r;
@@ -54,5 +55,8 @@ int config_text_keep(struct store *s, const struct config_text *t)
         r = store_fetch(s, TABLE_META, slice_string(COPY_KEY), &copy);
         if (r == 0 && copy.size == text.size && memcmp(copy.data, text.data, text.size) == 0)
                 return 0;
-        return r < 0 && r != -ENOENT ? r : store_set(s, TABLE_META, slice_string(COPY_KEY), text);
+        u.r = r == -ENOENT ? 0 : MIN(r, 0);
+        while (store_update_begins(&u))
+                u.r = store_put(u.txn, TABLE_META, slice_string(COPY_KEY), text);
+        return u.r;
 }

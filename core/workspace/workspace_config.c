@@ -46,8 +46,9 @@ static bool any_recipe_differs(const struct solver_list *before, const struct so
 static int take_config(struct workspace *w, const struct config_text *c)
 {
         struct settings settings = {0}; /* checked only: they take effect at the next opening */
+        const bool is_open = w->solvers;
         struct solver_list *l;
-        int r = w->solvers ? settings_parse(config_text_slice(c), w->config, &settings) : 0;
+        int r = is_open ? settings_parse(config_text_slice(c), w->config, &settings) : 0;
         const bool is_good = r == 0;
 
         if (!is_good)
@@ -58,14 +59,13 @@ static int take_config(struct workspace *w, const struct config_text *c)
         r = solver_list_read(w, c, &l);
         if (r < 0)
                 return r;
-        w->recipes_changed += w->solvers && any_recipe_differs(w->solvers, l);
+        w->recipes_changed += is_open && any_recipe_differs(w->solvers, l);
         solver_list_unref(w->solvers);
         w->solvers = l;
-        r = is_good ? config_text_keep(w->store, c) : 0;
-        if (r < 0) {
+        r = is_good ? config_text_keep(w->store, c, is_open) : 0; /* whoever has a solver of ours waits for our lock */
+        if (r < 0 && r != -EAGAIN)
                 workspace_note_mistake(w, "no copy of the config is kept", r);
-                w->unfinished = true;
-        }
+        w->unfinished |= r < 0;
         return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/test.h"
 
+#include "cache/base/lock.h"
 #include "core/portfolio/portfolio.h"
 #include "core/query/programs.h"
 #include "core/recipe/recipe_keys.h"
@@ -72,4 +73,38 @@ START_TEST(test_a_truncated_config_is_not_edited)
 }
 END_TEST
 
-SUITE("workspace_config", test_a_text_with_a_mistake_is_no_copy_to_go_back_to, test_a_truncated_config_is_not_edited)
+/* fsck writes for minutes. */
+START_TEST(test_a_changed_config_counts_while_others_write)
+{
+        cleanup_blob struct blob text = {0}, copy = {0};
+        cleanup_buffer struct buffer b = {0};
+        struct workspace *w;
+        int fd;
+
+        assert_ok(workspace_create("store"));
+        assert_ok(workspace_open("store", 0, &w));
+        assert_ok(read_file("store/config", 4096, &text));
+        buffer_add(&b, text.data, text.size);
+        buffer_adds(&b, "[solver \"x\"]\n\tcoers = 1\n");
+        assert_ok(lock_open("store", "write.lock", &fd));
+        assert_ok(lock_take(fd, true));
+        assert_ok(write_file_atomic("store/config", b.data, b.size, 0600));
+        ck_assert(is_said(w, "coers"));
+        b.size = text.size;
+        buffer_adds(&b, "[solverfs]\n\tcores = 1\n");
+        assert_ok(write_file_atomic("store/config", b.data, b.size, 0600));
+        ck_assert(!is_said(w, "config"));
+        lock_drop(fd);
+        while (copy.size != b.size) { /* kept a second later */
+                ck_assert(!is_said(w, "config"));
+                usleep(10000);
+                blob_done(&copy);
+                assert_ok(store_fetch(workspace_store(w), TABLE_META, slice_string("config"), &copy));
+        }
+        close(fd);
+        workspace_close(w);
+}
+END_TEST
+
+SUITE("workspace_config", test_a_changed_config_counts_while_others_write,
+      test_a_text_with_a_mistake_is_no_copy_to_go_back_to, test_a_truncated_config_is_not_edited)
