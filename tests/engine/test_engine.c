@@ -75,6 +75,9 @@ static int number_need(struct query *q, struct query_list *ret)
         if (n->number == 20) /* whose need has two itself, 3 and then 1 */
                 return query_list_add(ret, number_new(2, 3, RESOURCE_CORE));
         need = number_new((unsigned)n->need, -1, RESOURCE_DISK);
+        if (n->number == 22) /* has three */
+                return query_list_add(ret, steal_pointer(need)) + query_list_add(ret, number_new(1, -1, RESOURCE_DISK)) +
+                       query_list_add(ret, number_new(4, -1, RESOURCE_DISK));
         if (n->number == 2 && n->need == 3)
                 return query_list_add(ret, steal_pointer(need)) + query_list_add(ret, number_new(1, -1, RESOURCE_DISK));
         return number_find(need, &v) == -ENOENT ? query_list_add(ret, steal_pointer(need)) : 0;
@@ -890,6 +893,30 @@ START_TEST(test_a_need_fails_while_its_asker_is_asking)
 }
 END_TEST
 
+/* The first need of 22 fails while it is asking for its second. */
+START_TEST(test_nothing_is_asked_for_by_a_job_that_is_over)
+{
+        struct query *q = number_new(22, 3, RESOURCE_CORE), *third = number_new(4, -1, RESOURCE_DISK);
+        struct answers a = ANSWERS;
+        struct ticket *t = NULL;
+        uint64_t job;
+        char *reason;
+
+        start(NULL);
+        control->fail = control->hold_find = true;
+        control->looked = 1;
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, let_asker_through, &a, &t));
+        ck_assert_int_eq(engine_peek(e, third, &job, &reason), JOB_COLD);
+        free(reason);
+        control->asked = true;
+        wait_for(&a.n, 1);
+        ck_assert_int_eq(a.last, -EIO);
+        query_unref(q);
+        query_unref(third);
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_the_queue_is_bounded)
 {
         struct answers a = ANSWERS;
@@ -1252,7 +1279,8 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_a_batch_that_gave_way_waits_in_view_of_all,
       test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first,
       test_a_last_core_is_passed_on, test_scratch_of_a_dead_process_with_our_number, test_giving_up,
-      test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking, test_the_queue_is_bounded, test_again_computes_what_is_there,
+      test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking,
+      test_nothing_is_asked_for_by_a_job_that_is_over, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,
       test_locks_cannot_be_taken, test_the_disk_was_full, test_closing_answers_everybody, test_one_computation_in_all_processes,
       test_a_killed_process_frees_its_claim, test_jobs_can_be_seen_from_everywhere, test_phases_are_text,
