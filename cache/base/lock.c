@@ -87,7 +87,7 @@ static int make_public(const char *path)
 
 static int open_public(const char *path, bool shared, int *ret_fd)
 {
-        const int flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
+        const int flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK; /* of a FIFO: anybody can put one there */
         int fd = open(path, O_RDWR | flags);
 
         if (fd < 0 && errno == ENOENT) {
@@ -166,7 +166,7 @@ bool lock_has_no_room(int r)
 bool lock_is_held(const char *dir, const char *name)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
-        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
 
         return fd >= 0 && lock_is_held_fd(fd);
 }

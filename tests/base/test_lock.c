@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "cache/base/lock.h"
@@ -147,6 +148,23 @@ START_TEST(test_permissions_and_errors)
 }
 END_TEST
 
-SUITE("lock", test_exclusive_excludes_within_a_process, test_shared_is_shared, test_is_held,
+/* /run/lock/solverfs is open to all. */
+START_TEST(test_nobody_waits_for_a_fifo)
+{
+        int fd;
+
+        ck_assert_int_eq(mkfifo("f", 0444), 0);
+        ck_assert_int_eq(chmod(".", 0755) | chmod("f", 0444), 0);
+        ck_assert(!lock_is_held(".", "f"));
+        if (geteuid() == 0)
+                ck_assert_int_eq(setresuid(65534, 65534, 0), 0); /* who may not open it for writing */
+        assert_ok(lock_open_public(".", "f", true, &fd));
+        close(fd);
+        if (getuid() == 65534)
+                ck_assert_int_eq(setresuid(0, 0, 0), 0);
+}
+END_TEST
+
+SUITE("lock", test_nobody_waits_for_a_fifo, test_exclusive_excludes_within_a_process, test_shared_is_shared, test_is_held,
       test_unlinking_a_shared_lock_leaves_the_others_theirs, test_a_killed_process_frees_it, test_waiters_and_unlinkers,
       test_permissions_and_errors)
