@@ -325,7 +325,7 @@ void buffer_add_markdown(struct buffer *b, const char *text)
         cleanup_free char *shown = printable(text);
 
         for (const char *p = shown; *p; p++)
-                buffer_addf(b, strchr("|<`*_", *p) ? "\\%c" : "%c", *p);
+                buffer_addf(b, strchr("|<`*_[]", *p) ? "\\%c" : "%c", *p);
 }
 
 void buffer_add_markdown_code(struct buffer *b, const char *text)
