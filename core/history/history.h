@@ -179,6 +179,8 @@ struct commit_order {
         uint32_t n;
         uint32_t *list;  /* owned; the commits in order */
         uint32_t *place; /* owned; each commit's index in `list`, by its number */
+        uint32_t *line;  /* owned; HEAD and its first parents, oldest first: history_line(). None without a HEAD */
+        uint32_t n_line;
 };
 int history_order(struct history *h, struct commit_order **ret);
 DECLARE_REFS(commit_order)

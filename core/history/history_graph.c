@@ -56,17 +56,26 @@ static void give_place(const struct parents *p, uint32_t commit, uint32_t place,
         }
 }
 
-/* For each commit, the place on `tip`'s first-parent line of the commit that brought it into that line; COMMIT_NONE: none did. */
-static void find_places(const struct parents *p, uint32_t tip, uint32_t *places)
+static uint32_t parent_on_line(const struct parents *p, uint32_t commit)
 {
-        cleanup_free uint32_t *line = allocate((size_t)p->n + 1, sizeof(*line)), *stack = allocate((size_t)p->n + 1, sizeof(*stack));
-        uint32_t n = 0;
+        return p->begin[commit] < p->begin[commit + 1] ? p->list[p->begin[commit]] : COMMIT_NONE;
+}
+
+/* Sets the line, and for each commit the place on it of the commit that brought it into the line; COMMIT_NONE: none did. */
+static void find_places(const struct parents *p, uint32_t head, struct commit_order *o, uint32_t *places)
+{
+        cleanup_free uint32_t *stack = allocate((size_t)p->n + 1, sizeof(*stack));
+        uint32_t left;
 
         memset(places, 0xff, p->n * sizeof(*places));
-        for (uint32_t c = tip; c < p->n; c = p->begin[c] < p->begin[c + 1] ? p->list[p->begin[c]] : COMMIT_NONE)
-                line[n++] = c;
-        for (uint32_t i = 0; i < n; i++)
-                give_place(p, line[n - 1 - i], i, places, stack);
+        for (uint32_t c = head; c < p->n; c = parent_on_line(p, c))
+                o->n_line++;
+        o->line = allocate((size_t)o->n_line + 1, sizeof(*o->line));
+        left = o->n_line;
+        for (uint32_t c = head; c < p->n; c = parent_on_line(p, c))
+                o->line[--left] = c;
+        for (uint32_t i = 0; i < o->n_line; i++)
+                give_place(p, o->line[i], i, places, stack);
 }
 
 /* Sorts by place, then by number, which is above the parents'. A counting sort: there are no more places than commits. */
@@ -93,6 +102,7 @@ static void commit_order_free(struct commit_order *o)
 {
         free(o->list);
         free(o->place);
+        free(o->line);
         free(o);
 }
 DEFINE_REFS(commit_order, commit_order_free)
@@ -113,7 +123,7 @@ static int order_make(struct history *h, struct store_txn *t, uint64_t generatio
                                       .n = p.n,
                                       .list = allocate((size_t)p.n + 1, sizeof(uint32_t)),
                                       .place = allocate((size_t)p.n + 1, sizeof(uint32_t))};
-        find_places(&p, head, places);
+        find_places(&p, head, *ret, places);
         sort_by_place(places, p.n, (*ret)->list);
         for (uint32_t i = 0; i < p.n; i++)
                 (*ret)->place[(*ret)->list[i]] = i;

@@ -14,18 +14,18 @@ enum {
 /* -- history.tsv and history.svg -- */
 
 /* The commits with any stored result, in the order of the history. */
-static int known_in_order(struct tree *t, const struct node *n, const struct commit_order *order, uint32_t **ret, size_t *ret_n)
+static int known_in_order(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n)
 {
-        cleanup_numbers struct numbers known = {0};
-        /* A node of its own for all cases: the numbers kept under the folder of the cases are its listing. */
-        struct node of = {.inode = {.kind = KIND_HISTORY_TSV, .view = n->inode.view}, .solver = n->solver};
-        int r = tree_numbers(t, &of, 0, known_commits, &known);
+        cleanup(commit_order_unrefp) struct commit_order *order = NULL;
+        cleanup_free uint32_t *known = NULL;
+        size_t n_known = 0;
+        int r = history_order(n->solver->history, &order) ?: known_commits(t, n, &known, &n_known);
 
         if (r < 0)
                 return r;
-        *ret = allocate(known.n + 1, sizeof(**ret));
-        for (uint32_t i = 0; i < order->n && *ret_n < known.n; i++)
-                if (find_in_list(&order->list[i], known.list, known.n, sizeof(*known.list), compare_u32))
+        *ret = allocate(n_known + 1, sizeof(**ret));
+        for (uint32_t i = 0; i < order->n && *ret_n < n_known; i++)
+                if (find_in_list(&order->list[i], known, n_known, sizeof(*known), compare_u32))
                         (*ret)[(*ret_n)++] = order->list[i];
         return 0;
 }
@@ -33,17 +33,15 @@ static int known_in_order(struct tree *t, const struct node *n, const struct com
 int read_case_history(struct tree *t, const struct node *n, const struct cell *cell, enum judge_measure m, struct case_history *ret,
                       struct commit_order **ret_order)
 {
-        cleanup_free uint32_t *commits = NULL, *line = NULL;
-        size_t n_commits = 0, n_line = 0;
-        int r = history_order(n->solver->history, ret_order)
-            ?: known_in_order(t, n, *ret_order, &commits, &n_commits)
-            ?: history_line(n->solver->history, COMMIT_NONE, &line, &n_line);
+        cleanup_numbers struct numbers commits = {0};
+        /* One node for all cases: their commits are found once. No listing has a file's kind, so it keeps numbers for nothing else. */
+        struct node all = {.inode = {.kind = KIND_HISTORY_TSV, .view = n->inode.view}, .solver = n->solver};
+        int r = history_order(n->solver->history, ret_order) ?: tree_numbers(t, &all, 0, known_in_order, &commits);
 
-        if (r == -ENOENT) /* a history without a HEAD has no such line */
-                r = 0;
-        if (r == 0)
-                r = case_history_read(tree_workspace(t), cell, commits, n_commits, line, n_line, m, ret);
-        return r;
+        if (r < 0)
+                return r;
+        return case_history_read(tree_workspace(t), cell, commits.list, commits.n, (*ret_order)->n_line > 0 ? (*ret_order)->line : NULL,
+                                 (*ret_order)->n_line, m, ret);
 }
 
 /* The table, or a picture. */

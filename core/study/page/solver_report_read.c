@@ -144,20 +144,15 @@ static int count_unbuildable(struct finding_commits *f)
 static int find_commits(struct report *r)
 {
         struct finding_commits f = {.report = r, .last = NOT_SHOWN};
-        cleanup_free uint32_t *line = NULL; /* first parents of HEAD, oldest first */
-        size_t n_line = 0;
-        int e = history_line(r->solver->history, COMMIT_NONE, &line, &n_line);
+        int e = commit_programs(r->workspace, r->solver, &f.programs, &f.n_programs);
 
-        if (e == 0 || e == -ENOENT) /* a history without a HEAD has no such line */
-                e = commit_programs(r->workspace, r->solver, &f.programs, &f.n_programs);
         f.line_at = allocate(r->order->n, sizeof(*f.line_at));
         r->of_commit = allocate(r->order->n, sizeof(*r->of_commit));
         r->commits = allocate(r->order->n, sizeof(*r->commits));
         for (size_t i = 0; i < r->order->n; i++)
                 f.line_at[i] = r->of_commit[i] = NOT_SHOWN;
-        for (uint32_t i = 0; i < n_line; i++)
-                if (line[i] < r->order->n)
-                        f.line_at[line[i]] = i;
+        for (uint32_t i = 0; i < r->order->n_line; i++)
+                f.line_at[r->order->line[i]] = i;
         for (uint32_t i = 0; e == 0 && i < r->order->n; i++)
                 e = look_at_commit(&f, i);
         if (e == 0)
