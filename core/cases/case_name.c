@@ -117,3 +117,10 @@ int case_name_find(struct store_txn *t, size_t table, const char *name, uint32_t
 {
         return name_get(t, table, 'n', name, strlen(name), ret);
 }
+
+int case_name_find_folder(struct store_txn *t, size_t table, const char *path)
+{
+        uint32_t n;
+
+        return name_get(t, table, 'd', path, strlen(path), &n);
+}

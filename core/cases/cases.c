@@ -636,6 +636,13 @@ int cases_find(struct cases *c, const char *name, struct case_info **ret)
         return r < 0 ? r : record_get(c, t, id, ret);
 }
 
+int cases_find_folder(struct cases *c, const char *path)
+{
+        cleanup_txn struct store_txn *t = NULL;
+
+        return store_read(c->store, &t) ?: case_name_find_folder(t, c->tables.names, path);
+}
+
 int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret)
 {
         cleanup_txn struct store_txn *t = NULL;

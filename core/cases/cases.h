@@ -87,6 +87,7 @@ int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, 
 
 int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* removed ones, too */
 int cases_find(struct cases *c, const char *name, struct case_info **ret); /* by name; not removed ones */
+int cases_find_folder(struct cases *c, const char *path);                  /* 0: listed cases have names below this path; -ENOENT */
 int cases_find_digest(struct cases *c, const struct digest *d, struct case_info **ret);
 /* The case here that equals a case of another store: the same bytes, and the same question of them. */
 int cases_find_same(struct cases *c, const struct case_info *there, struct case_info **ret);

@@ -33,6 +33,7 @@ int case_files_each(struct case_files *f, case_file_fn fn, void *user);
 
 int case_name_check(const char *name); /* -EINVAL: no file system could show it */
 int case_name_find(struct store_txn *t, size_t table, const char *name, uint32_t *ret); /* -ENOENT without a sentence */
+int case_name_find_folder(struct store_txn *t, size_t table, const char *path);        /* likewise */
 /* 0: free. -EEXIST: taken, as a case or as a folder, or a folder on its way is a case. */
 int case_name_is_free(struct store_txn *t, size_t table, const char *name);
 int case_name_take(struct store_txn *t, size_t table, const char *name, uint32_t id);

@@ -122,30 +122,34 @@ static int case_input_open(struct tree *t, const struct node *n, int *ret_fd)
 
 /* -- cases/by-name: a name with slashes is in nested folders, whose numbers are those of their paths -- */
 
-static int read_names(struct tree *t, struct case_names **ret, struct path_list *ret_paths)
-{
-        int r = tree_case_names(t, ret);
-
-        if (r == 0)
-                *ret_paths = (struct path_list){.space = NAMES_PATH, .has_items = true, .list = (*ret)->list, .n = (*ret)->n};
-        return r;
-}
-
 static int by_name_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
 {
-        cleanup(case_names_unrefp) struct case_names *c = NULL;
-        struct path_list p;
+        static const struct path_list paths = {.space = NAMES_PATH};
+        struct cases *cases = workspace_cases(tree_workspace(t));
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_free char *above = NULL, *path = NULL;
+        int r = path_of(t, &paths, dir, &above);
 
-        return read_names(t, &c, &p) ?: path_match(t, &p, dir, name, ret);
+        if (r < 0)
+                return r;
+        path = format_string("%s%s", above, name);
+        if (ret->inode.kind == KIND_BY_NAME_FOLDER)
+                return cases_find_folder(cases, path) ?: path_number(t, &paths, path, strlen(path), &ret->inode);
+        r = cases_find(cases, path, &info);
+        if (r == 0)
+                ret->inode = (struct inode){.kind = KIND_BY_NAME_LINK, .item = info->id};
+        return r;
 }
 
 static int by_name_entries(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn,
                            void *user)
 {
         cleanup(case_names_unrefp) struct case_names *c = NULL;
-        struct path_list p;
+        int r = tree_case_names(t, &c);
 
-        return read_names(t, &c, &p) ?: path_entries(t, &p, dir, row, from, fn, user);
+        if (r < 0)
+                return r;
+        return path_entries(t, &(struct path_list){.space = NAMES_PATH, .has_items = true, .list = c->list, .n = c->n}, dir, row, from, fn, user);
 }
 
 static int by_name_target(struct tree *t, const struct node *n, struct buffer *ret)

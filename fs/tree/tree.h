@@ -137,7 +137,9 @@ struct path_list {
 /* A folder's path with a slash at its end ("" for the topmost), or an entry's name. free(). */
 int path_of(struct tree *t, const struct path_list *p, const struct node *n, char **ret);
 const struct path_item *path_find(const struct path_list *p, const char *name); /* NULL: absent */
-/* The `match` and `list` of both rows: the folders and the names. */
+/* Sets the number of a path's first `size` bytes. */
+int path_number(struct tree *t, const struct path_list *p, const char *path, size_t size, struct inode *ret);
+/* The `match` (of lists without items) and `list` of both rows: the folders and the names. */
 int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret);
 int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from,
                  entry_fn fn, void *user);

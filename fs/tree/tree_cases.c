@@ -34,19 +34,27 @@ static int case_names_read(struct tree *t, struct case_names **ret)
         return 0;
 }
 
-int tree_case_names(struct tree *t, struct case_names **ret)
+/* NULL: cases have come, gone or been renamed since the last reading. */
+static struct case_names *case_names_kept(struct tree *t)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&t->lock);
 
-        if (!t->case_names || t->case_names->generation != cases_generation(workspace_cases(t->workspace))) {
-                struct case_names *c;
-                int r = case_names_read(t, &c);
+        return t->case_names && t->case_names->generation == cases_generation(workspace_cases(t->workspace)) ? case_names_ref(t->case_names) : NULL;
+}
 
-                if (r < 0)
-                        return r;
-                case_names_unref(t->case_names);
-                t->case_names = c;
-        }
-        *ret = case_names_ref(t->case_names);
+int tree_case_names(struct tree *t, struct case_names **ret)
+{
+        int r = 0;
+
+        *ret = case_names_kept(t);
+        if (*ret)
+                return 0;
+        r = case_names_read(t, ret); /* without the lock, which every lookup takes */
+        if (r < 0)
+                return r;
+        pthread_mutex_lock(&t->lock);
+        case_names_unref(t->case_names);
+        t->case_names = case_names_ref(*ret);
+        pthread_mutex_unlock(&t->lock);
         return 0;
 }

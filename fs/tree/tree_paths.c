@@ -1,7 +1,7 @@
 /* Names with slashes as nested folders: of cases, of refs. */
 #include "fs/tree/tree_internal.h"
 
-static int path_number(struct tree *t, const struct path_list *p, const char *path, size_t size, struct inode *ret)
+int path_number(struct tree *t, const struct path_list *p, const char *path, size_t size, struct inode *ret)
 {
         cleanup_free char *name = format_string("%s%.*s", p->prefix, (int)size, path);
         uint32_t number;
@@ -43,11 +43,6 @@ static bool is_below(const struct path_list *p, size_t i, const char *above)
         return i < p->n && strncmp(p->list[i].name, above, strlen(above)) == 0;
 }
 
-static void set_item(struct inode *i, uint32_t number)
-{
-        *i = (struct inode){.kind = i->kind, .item = number};
-}
-
 int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret)
 {
         bool folder = route_of(ret->inode.kind)->type == NODE_FOLDER;
@@ -65,10 +60,7 @@ int path_match(struct tree *t, const struct path_list *p, const struct node *dir
         found = path_find(p, path);
         if (!found || (p->hides && p->hides(t, dir, found->number)))
                 return -ENOENT;
-        if (!p->has_items)
-                return path_number(t, p, path, strlen(path), &ret->inode);
-        set_item(&ret->inode, found->number);
-        return 0;
+        return path_number(t, p, path, strlen(path), &ret->inode);
 }
 
 /* Length of the entry of a name in a folder with a path of `n` bytes. 0: the entry is of the other row, or the same as that of the name before. */
@@ -147,7 +139,7 @@ int path_entries(struct tree *t, const struct path_list *p, const struct node *d
                 if (has_number)
                         r = path_number(t, p, item->name, n + size, &inode);
                 else
-                        set_item(&inode, item->number);
+                        inode = (struct inode){.kind = row->kind, .item = item->number};
                 if (r == 0)
                         r = tree_emit(row, name, inode, inode_number(&inode), fn, user);
         }
