@@ -323,10 +323,8 @@ int session_attach(struct session *s, struct fuse_session *fuse)
 void session_drain(struct session *s)
 {
         waiters_drain(s->waiters);
-        if (s->writers)
-                writers_drain(s->writers);
-        if (s->namers)
-                writers_drain(s->namers);
+        s->writers = writers_free(s->writers);
+        s->namers = writers_free(s->namers);
 }
 
 void session_interrupt(struct session *s)

@@ -37,7 +37,8 @@ struct session {
 
 /* `e` answers cold opens. `finished`: shows finished values only (-o cached). */
 int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret);
-/* Answers all parked readers and writers, and returns when none is left. They hold libfuse's requests, so call it before libfuse's session ends. */
+/* Answers all parked readers and writers, and returns when none is left. They hold libfuse's requests, so call it before libfuse's
+ * session ends. No request may come after it. */
 void session_drain(struct session *s);
 struct session *session_free(struct session *s);
 /* Call once libfuse's session is mounted: notifications go through it until session_attach(s, NULL). */

@@ -6,10 +6,9 @@ struct writers {
         size_t n_threads;
 
         pthread_mutex_t lock;
-        pthread_cond_t come, done; /* a chore, or the end; the last of all chores */
+        pthread_cond_t come; /* there is a chore, or the end has come */
         /* under lock */
-        struct chore *first, **end; /* chores that no thread has begun */
-        size_t n_busy;
+        STAILQ_HEAD(, chore) chores; /* that no thread has begun */
         bool ending;
 
         pthread_t threads[];
@@ -21,7 +20,7 @@ static void *writers_thread(void *user)
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
         for (;;) {
-                struct chore *c = w->first;
+                struct chore *c = STAILQ_FIRST(&w->chores);
 
                 if (!c && w->ending)
                         return NULL;
@@ -29,16 +28,10 @@ static void *writers_thread(void *user)
                         pthread_cond_wait(&w->come, &w->lock);
                         continue;
                 }
-                w->first = c->next;
-                if (!w->first)
-                        w->end = &w->first;
-                w->n_busy++;
+                STAILQ_REMOVE_HEAD(&w->chores, next);
                 pthread_mutex_unlock(&w->lock);
                 c->fn(c);
                 pthread_mutex_lock(&w->lock);
-                w->n_busy--;
-                if (!w->first && w->n_busy == 0)
-                        pthread_cond_broadcast(&w->done);
         }
 }
 
@@ -46,18 +39,8 @@ void writers_do(struct writers *w, struct chore *c)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
 
-        c->next = NULL;
-        *w->end = c;
-        w->end = &c->next;
+        STAILQ_INSERT_TAIL(&w->chores, c, next);
         pthread_cond_signal(&w->come);
-}
-
-void writers_drain(struct writers *w)
-{
-        cleanup_unlock pthread_mutex_t *held = hold(&w->lock);
-
-        while (w->first || w->n_busy > 0)
-                pthread_cond_wait(&w->done, &w->lock);
 }
 
 int writers_new(unsigned n_threads, struct writers **ret)
@@ -65,12 +48,13 @@ int writers_new(unsigned n_threads, struct writers **ret)
         struct writers *w = allocate(1, sizeof(*w) + n_threads * sizeof(w->threads[0]));
         int r = 0;
 
-        w->end = &w->first;
+        STAILQ_INIT(&w->chores);
         pthread_mutex_init(&w->lock, NULL);
         pthread_cond_init(&w->come, NULL);
-        pthread_cond_init(&w->done, NULL);
-        for (; r == 0 && w->n_threads < n_threads; w->n_threads += r == 0)
+        while (r == 0 && w->n_threads < n_threads) {
                 r = thread_start(&w->threads[w->n_threads], writers_thread, w);
+                w->n_threads += r == 0;
+        }
         if (r < 0) {
                 writers_free(w);
                 return r;
@@ -90,7 +74,6 @@ struct writers *writers_free(struct writers *w)
         for (size_t i = 0; i < w->n_threads; i++)
                 pthread_join(w->threads[i], NULL);
         pthread_cond_destroy(&w->come);
-        pthread_cond_destroy(&w->done);
         pthread_mutex_destroy(&w->lock);
         free(w);
         return NULL;
