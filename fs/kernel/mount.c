@@ -126,8 +126,7 @@ int session_unmount(const char *mountpoint, bool lazy)
                 return errorf(-EINVAL, "what is mounted at %s is %s, not solverfs", path, m.type);
         if (geteuid() != 0 && geteuid() != m.user)
                 return errorf(-EPERM, "%s was mounted by user %u, who can unmount it, or root", path, (unsigned)m.user);
-        r = detach(path, lazy);
-        return r == -EBUSY ? errorf(r, "%s is in use; close what is open there, or detach it with --lazy", path) : r;
+        return detach(path, lazy);
 }
 
 /* A folder that cannot be read counts as empty. */

@@ -31,5 +31,6 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
 /* The absolute path of a mount point, also of a stale one (where stat fails with ENOTCONN). -errno without a sentence. */
 int session_mountpoint(const char *dir, char ret[PATH_SIZE]);
 
-/* Detaches a mount from another process. -EINVAL: no mount of ours is there. With `lazy`, open files stay readable. */
+/* Detaches a mount from another process. -EINVAL: no mount of ours is there. -EBUSY, without a sentence: it is in use. With `lazy`, open files stay
+ * readable. */
 int session_unmount(const char *mountpoint, bool lazy);
