@@ -23,6 +23,7 @@ bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino);
 /* Listings. The kernel may keep a listing unless parts of another generation were sent since its pages were last dropped. (Of two readers that list at
  * once, the slower one may get its reply after the drop.) */
 bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generation); /* false: drop the pages now */
+/* `first`: the part sent is the listing's first. */
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first);
 
 /* True if the pages that the kernel keeps of a file carry this token; sets the token in any case. */

@@ -4,8 +4,8 @@
 
 #include "cache/base/util.h"
 
-struct move {
-        uint64_t ino;
+struct move { /* a node that is not its inode number */
+        uint64_t ino; /* first: the key of `current` */
         uint64_t node;
         uint64_t lookups;  /* that the kernel has not forgotten */
         struct move *next; /* in `unused` */
@@ -17,7 +17,7 @@ struct node_map {
         struct move **list; /* owned, with what is in it; a node's number is its place */
         size_t n;
         struct move *unused; /* nobody knows the node any more */
-        void *last;          /* the names' current nodes, by tsearch() */
+        void *current;       /* the nodes that names have now, by tsearch() and inode number */
 };
 
 struct node_map *node_map_new(void)
@@ -28,13 +28,13 @@ struct node_map *node_map_new(void)
         return m;
 }
 
-static void no_free(void *)
+static void no_free(void *) /* `list` owns them */
 {
 }
 
 void node_map_free(struct node_map *m)
 {
-        tdestroy(m->last, no_free);
+        tdestroy(m->current, no_free);
         for (size_t i = 0; i < m->n; i++)
                 free(m->list[i]);
         free(m->list);
@@ -48,9 +48,9 @@ static uint64_t number_of(uint64_t node)
 }
 
 /* Lock held. NULL: the name has the node that its inode number says. */
-static struct move *last_of(const struct node_map *m, uint64_t ino)
+static struct move *current_of(const struct node_map *m, uint64_t ino)
 {
-        struct move **found = tfind(&ino, &m->last, compare_u64);
+        struct move **found = tfind(&ino, &m->current, compare_u64);
 
         return found ? *found : NULL;
 }
@@ -64,9 +64,9 @@ static struct move *move_of(const struct node_map *m, uint64_t node)
 uint64_t node_map_node(struct node_map *m, uint64_t ino)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&m->lock);
-        const struct move *last = last_of(m, ino);
+        const struct move *current = current_of(m, ino);
 
-        return last ? last->node : ino;
+        return current ? current->node : ino;
 }
 
 uint64_t node_map_ino(struct node_map *m, uint64_t node)
@@ -80,11 +80,11 @@ uint64_t node_map_ino(struct node_map *m, uint64_t node)
 uint64_t node_map_hold(struct node_map *m, uint64_t ino)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&m->lock);
-        struct move *last = last_of(m, ino);
+        struct move *current = current_of(m, ino);
 
-        if (last)
-                last->lookups++;
-        return last ? last->node : ino;
+        if (current)
+                current->lookups++;
+        return current ? current->node : ino;
 }
 
 void node_map_forget(struct node_map *m, uint64_t node, uint64_t times)
@@ -95,7 +95,7 @@ void node_map_forget(struct node_map *m, uint64_t node, uint64_t times)
         if (!move || move->lookups == 0)
                 return;
         move->lookups -= MIN(move->lookups, times);
-        if (move->lookups == 0 && last_of(m, move->ino) != move) {
+        if (move->lookups == 0 && current_of(m, move->ino) != move) {
                 move->next = m->unused;
                 m->unused = move;
         }
@@ -115,18 +115,18 @@ static struct move *move_new(struct node_map *m)
         return *list_add(m->list, m->n, new);
 }
 
-void node_map_on(struct node_map *m, uint64_t node)
+void node_map_move(struct node_map *m, uint64_t node)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&m->lock);
-        struct move *move = move_of(m, node), *last;
+        struct move *move = move_of(m, node), *current;
         uint64_t ino = move ? move->ino : node;
 
-        last = last_of(m, ino);
-        if (last != move || (move && move->lookups == 0))
+        current = current_of(m, ino);
+        if (current != move || (move && move->lookups == 0))
                 return;
-        if (last)
-                tdelete(last, &m->last, compare_u64);
-        last = move_new(m);
-        *last = (struct move){.ino = ino, .node = last->node};
-        tsearch(last, &m->last, compare_u64);
+        if (current)
+                tdelete(current, &m->current, compare_u64);
+        current = move_new(m);
+        *current = (struct move){.ino = ino, .node = current->node};
+        tsearch(current, &m->current, compare_u64);
 }

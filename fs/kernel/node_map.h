@@ -21,4 +21,4 @@ uint64_t node_map_ino(struct node_map *m, uint64_t node);
 uint64_t node_map_hold(struct node_map *m, uint64_t ino);
 void node_map_forget(struct node_map *m, uint64_t node, uint64_t times);
 /* Gives the name of this node another node, unless it already has another, or the kernel does not know this one. */
-void node_map_on(struct node_map *m, uint64_t node);
+void node_map_move(struct node_map *m, uint64_t node);

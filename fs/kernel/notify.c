@@ -29,7 +29,7 @@ struct notify {
         bool ended; /* the thread will not look again; under lock */
 };
 
-/* -ENOENT: the kernel does not know it. */
+/* Makes the kernel ask for attributes again, and drops pages if it is to. -ENOENT: the kernel does not know the inode. */
 static int forget_inode(struct notify *n, const struct inode *inode)
 {
         return fuse_lowlevel_notify_inval_inode(n->fuse, node_map_node(n->nodes, inode_pack(*inode)), n->pages, 0);
@@ -38,7 +38,7 @@ static int forget_inode(struct notify *n, const struct inode *inode)
 /* Where the daemon does not see opens, a reader may be in the middle of the file. So its pages stay, and the name gets another node. */
 static void move_file(struct notify *n, uint64_t cell, const struct inode *inode, const char *name)
 {
-        node_map_on(n->nodes, node_map_node(n->nodes, inode_pack(*inode)));
+        node_map_move(n->nodes, node_map_node(n->nodes, inode_pack(*inode)));
         fuse_lowlevel_notify_inval_entry(n->fuse, cell, name, strlen(name));
 }
 

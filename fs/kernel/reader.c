@@ -10,7 +10,7 @@
 
 #define COMM_SIZE 16
 
-/* The name and parent of a thread's process. */
+/* A thread's name, the process it belongs to, and the parent of that. False: it is gone, or in a PID namespace that we do not see. */
 static bool process_look(pid_t pid, char name[64], pid_t *ret_parent, pid_t *ret_process)
 {
         char text[8192];
@@ -33,6 +33,7 @@ bool reader_is_job(pid_t reader)
         char name[64];
 
         for (unsigned depth = 0; reader > 1 && depth < 256 && process_look(reader, name, &parent, &process); depth++) {
+                /* the helper's file is hidden in a sandbox: its name begins with a dot there */
                 if (process == getpid() || strcmp(name + (name[0] == '.'), SANDBOX_HELPER_NAME) == 0)
                         return true;
                 reader = parent;

@@ -16,18 +16,22 @@ static double absent_timeout(const struct node *dir)
 {
         static const double timeouts[] = {[ABSENT_BRIEFLY] = BRIEFLY, [ABSENT_FOREVER] = FOREVER, [ABSENT_NOT] = 0};
 
-        return dir->view.cached ? 0 : timeouts[dir->route->absent];
+        return dir->view.cached ? 0 : timeouts[dir->route->absent]; /* a value may appear in cached/ at any moment */
 }
 
 static int node_attributes(struct session *s, const struct node *n, struct stat *st, double *timeout, bool *ready)
 {
-        bool grows;
+        bool is_asked_first;
         int r = tree_stat(s->tree, n, st, ready);
 
         if (r < 0)
                 return r;
-        grows = s->no_opendir && node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
-        *timeout = !*ready || grows ? 0 : n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
+        /* without OPENDIR only a question for its attributes says that a folder will be listed: list_check() */
+        is_asked_first = s->no_opendir && node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
+        if (!*ready || is_asked_first)
+                *timeout = 0;
+        else
+                *timeout = n->route->moves || n->route->generation ? BRIEFLY : FOREVER;
         return 0;
 }
 
@@ -65,11 +69,11 @@ void session_forget(struct session *s, fuse_ino_t node, uint64_t times)
 
 int session_error(int r, const char *what, const char *reason)
 {
-        static const int plain[] = {ENODATA, ENOSPC, EDQUOT, EINTR,  ENOENT, ENOTUNIQ, EDEADLK, EXDEV,
-                                    EOPNOTSUPP, EROFS, EACCES, EAGAIN, ENOMEM, EMFILE, ENFILE};
+        static const int passed[] = {ENODATA, ENOSPC, EDQUOT, EINTR,  ENOENT, ENOTUNIQ, EDEADLK, EXDEV,
+                                     EOPNOTSUPP, EROFS, EACCES, EAGAIN, ENOMEM, EMFILE, ENFILE};
 
-        for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
-                if (r == -plain[i])
+        for (size_t i = 0; i < ARRAY_SIZE(passed); i++)
+                if (r == -passed[i])
                         return -r;
         if (r == -ECANCELED)
                 return EINTR; /* the mount is going away */
@@ -79,21 +83,19 @@ int session_error(int r, const char *what, const char *reason)
         return EIO;
 }
 
-/* -- init, lookup, getattr, readlink -- */
+/* -- init, lookup, getattr, readlink, statfs -- */
 
 /* All that we ask of the kernel, in place of this libfuse's defaults. A mount of finished values does not see opens, so the kernel drops pages when a
  * size or time differs. It is usually read whole, so names always come with attributes. */
-#define WANTED          (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_IOCTL_DIR | FUSE_CAP_READDIRPLUS)
-#define WANTED_GROWING  (WANTED | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_EXPLICIT_INVAL_DATA)
-#define WANTED_FINISHED (WANTED | FUSE_CAP_AUTO_INVAL_DATA)
-
-#define WRITERS 4 /* so that a small case need not wait for a large one's sync */
+#define WANTED           (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_IOCTL_DIR | FUSE_CAP_READDIRPLUS)
+#define WANTED_COMPUTING (WANTED | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_EXPLICIT_INVAL_DATA)
+#define WANTED_FINISHED  (WANTED | FUSE_CAP_AUTO_INVAL_DATA)
 
 static void op_init(void *user, struct fuse_conn_info *conn)
 {
         struct session *s = user;
 
-        conn->want = conn->capable & (s->finished ? WANTED_FINISHED : WANTED_GROWING);
+        conn->want = conn->capable & (s->finished ? WANTED_FINISHED : WANTED_COMPUTING);
         s->no_opendir = s->finished && conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT;
         conn->max_background = 1000; /* readers of many files at once: the default of 12 would make them take turns */
         conn->congestion_threshold = 750;
@@ -114,7 +116,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         }
         if (r < 0)
                 fuse_reply_err(req, session_error(r, name, NULL));
-        else if (fuse_reply_entry(req, &e) < 0) /* interrupted meanwhile: the kernel does not know it */
+        else if (fuse_reply_entry(req, &e) < 0) /* interrupted meanwhile: the kernel does not know it (inode 0 is nobody's) */
                 session_forget(s, e.ino, 1);
 }
 
@@ -173,7 +175,18 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
                 fuse_reply_err(req, session_error(r, "readlink", NULL));
 }
 
-/* -- refusals of a read-only mount -- */
+static void op_statfs(fuse_req_t req, fuse_ino_t)
+{
+        struct session *s = session_of(req);
+        struct statvfs st = {.f_bsize = 4096, .f_frsize = 4096};
+
+        statvfs(workspace_dir(tree_workspace(s->tree)), &st); /* cases/ has as much room as the store */
+        st.f_files = st.f_ffree = st.f_favail = 0;
+        st.f_namemax = 255;
+        fuse_reply_statfs(req, &st);
+}
+
+/* -- what no folder takes -- */
 
 static void op_mknod(fuse_req_t req, fuse_ino_t, const char *, mode_t, dev_t)
 {
@@ -198,17 +211,6 @@ static void op_link(fuse_req_t req, fuse_ino_t, fuse_ino_t, const char *)
 static void op_removexattr(fuse_req_t req, fuse_ino_t, const char *)
 {
         fuse_reply_err(req, EROFS);
-}
-
-static void op_statfs(fuse_req_t req, fuse_ino_t)
-{
-        struct session *s = session_of(req);
-        struct statvfs st = {.f_bsize = 4096, .f_frsize = 4096};
-
-        statvfs(workspace_dir(tree_workspace(s->tree)), &st); /* cases/ has as much room as the store */
-        st.f_files = st.f_ffree = st.f_favail = 0;
-        st.f_namemax = 255;
-        fuse_reply_statfs(req, &st);
 }
 
 const struct fuse_lowlevel_ops session_operations = {
@@ -260,6 +262,8 @@ const struct fuse_lowlevel_ops session_finished_operations = {
 };
 
 /* -- life -- */
+
+#define WRITERS 4 /* so that a small case need not wait for a large one's sync */
 
 int session_new(struct workspace *w, struct engine *e, bool finished, struct session **ret)
 {

@@ -163,7 +163,7 @@ static int note_rewritten(struct session *s, const struct sent *now)
         struct sent *slot = rewritten_slot(s->contents, now->node);
 
         if (slot->node == now->node && slot->hash != now->hash) {
-                node_map_on(s->nodes, now->node);
+                node_map_move(s->nodes, now->node);
                 return -ESTALE;
         }
         *slot = *now;
@@ -218,7 +218,7 @@ void finished_looked_up(struct session *s, const struct node *n, struct stat *st
         const struct kept *k = kept_at(s->contents, node);
 
         if (sent && is_outdated(s, n, sent))
-                node_map_on(s->nodes, node);
+                node_map_move(s->nodes, node);
         else if (k)
                 st->st_size = content_size(&k->content);
 }

@@ -58,7 +58,7 @@ static inline struct session *session_of(fuse_req_t req)
 
 /* The errno that open() gives for an error of the tree or the engine: docs/tree.md, "Errors". Errors that no reader can act on are logged as `what`. */
 int session_error(int r, const char *what, const char *reason);
-/* Finds the node of the kernel's number. */
+/* Finds the node of the kernel's number (node_map.h). Only files need it: for folders and links tree_node() does the same. */
 int session_node(struct session *s, fuse_ino_t node, struct node *ret);
 /* The attributes of a node, and how long the kernel may keep them. */
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout);

@@ -7,7 +7,7 @@
 
 #include <linux/fuse.h>
 
-/* True if the listing that the kernel may have cached of a folder equals one made now. */
+/* True if the listing that the kernel may have cached of a folder equals one made now. *ret_known: the kernel may cache it. */
 static bool is_current(struct session *s, const struct node *dir, fuse_ino_t ino, bool *ret_known)
 {
         uint64_t generation = tree_list_generation(s->tree, dir);
@@ -94,6 +94,7 @@ static void reply_listing(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off
         if (r == 0 && offset < 1)
                 full = listing_add(&l, &(struct tree_entry){.name = ".", .ino = ino, .type = S_IFDIR, .next = 1});
         if (r == 0 && offset < 2 && !full)
+                /* the kernel knows the parent itself: any number will do */
                 full = listing_add(&l, &(struct tree_entry){.name = "..", .ino = UINT32_MAX, .type = S_IFDIR, .next = 2});
         if (plus && r == 0 && dir.view.cached) /* set only now: not for "." and "..", which the kernel knows */
                 l.attributes = dir.route->listed == LISTED_WHOLE || (s->finished && dir.route->listed == LISTED_WHOLE_FINISHED);

@@ -137,7 +137,7 @@ static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node
                 return 0;
         }
         if (is_held_otherwise(s, h, newest))
-                node_map_on(s->nodes, newest);
+                node_map_move(s->nodes, newest);
         return -ESTALE;
 }
 

@@ -5,10 +5,12 @@
 
 #include "cache/base/fault.h"
 
-#define WRITTEN_NS (60 * NSEC_PER_SEC)
+#define WRITTEN_NS (60 * NSEC_PER_SEC) /* so long a closed file's name stays valid in cases/ */
 
+/* A file that is open, or was closed a moment ago. */
 struct written {
-        uint64_t ino, until; /* now_ns() */
+        uint64_t ino;
+        uint64_t until; /* now_ns(); UINT64_MAX: while it is open; in the past: a place to be used again */
         struct stat st;
         char name[NAME_MAX + 1];
         uint32_t id; /* of the case it became; 0: none yet, and it is open */
@@ -106,7 +108,7 @@ static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
                         w->written[i].until = 0;
 }
 
-/* Lock held. The end of a file's time, from now on. */
+/* Lock held. Until when a file's name stays valid, as of now. */
 static uint64_t written_until(struct writing *w, const struct written *f)
 {
         return open_of(w, f->ino) ? UINT64_MAX : f->id == 0 ? 0 : MIN(f->until, now_ns() + WRITTEN_NS);
@@ -297,14 +299,15 @@ void write_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t, s
         hand_over_names(req, do_create, parent, name, 0, "", 0, fi);
 }
 
-static struct new_case *written_to(const struct fuse_file_info *fi)
+/* FUSE's handle of a file being written is its case. */
+static struct new_case *case_of_handle(const struct fuse_file_info *fi)
 {
         return (struct new_case *)(uintptr_t)fi->fh;
 }
 
 static void do_write(const struct writing_request *w)
 {
-        ssize_t written = new_case_write(written_to(&w->fi), w->data, w->size, w->offset);
+        ssize_t written = new_case_write(case_of_handle(&w->fi), w->data, w->size, w->offset);
 
         if (written < 0)
                 fuse_reply_err(w->req, write_error((int)written, "taken", "case"));
@@ -325,7 +328,7 @@ void write_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, 
 
 static void do_flush(const struct writing_request *w)
 {
-        struct new_case *n = written_to(&w->fi);
+        struct new_case *n = case_of_handle(&w->fi);
         int r = new_case_flush(n);
 
         if (r == 0)
@@ -471,7 +474,7 @@ void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, 
 
 static void do_release(const struct writing_request *w)
 {
-        struct new_case *n = written_to(&w->fi);
+        struct new_case *n = case_of_handle(&w->fi);
         char name[NAME_MAX + 1];
         struct stat st;
 
@@ -491,5 +494,5 @@ void write_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         if (w)
                 hand_over(w);
         else
-                forget_new_case(s->writing, written_to(fi));
+                forget_new_case(s->writing, case_of_handle(fi));
 }

@@ -7,7 +7,7 @@
 
 #include "cache/base/process.h"
 
-#define LOOK_AGAIN_MS 250
+#define LOOK_AGAIN_MS 250 /* at interrupted readers that keep waiting */
 
 struct waiter {
         struct waiters *all;
