@@ -1,3 +1,4 @@
+/* cases/: the benchmark instances, by id and by name. A case's inode has its id in `item`. */
 #include "fs/routes/routes.h"
 
 #include <inttypes.h>

@@ -1,3 +1,8 @@
+/* commits/<sha>/ and its cells. A commit's inode has its number in `commit`; a cell's has the case in `item`, too; a query's has its place in the script,
+ * from 1, in `more`. The setting (a seed, the scrambler's seed, a time limit) is the view's.
+ *
+ * cached/ has the same rows, but shows only what is finished: there `exists` and `has` look into the store. The cells of a commit that cannot be built
+ * have a `result` and nothing else. */
 #include "fs/routes/routes.h"
 
 #include <inttypes.h>
@@ -261,7 +266,7 @@ static int commit_failed(struct tree *t, const struct node *n)
         return r == 0 ? !record->ok : r == -ENOENT ? 0 : r;
 }
 
-/* 0, -ENOENT, … */
+/* 0: the cell has a result. -ENOENT: it has none, or its scrambled input was not made yet. */
 static int cell_known(struct tree *t, const struct node *n)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -282,6 +287,7 @@ static int effort_exists(struct tree *t, const struct node *dir, const struct ro
         return dir->solver->recipe->effort && dir->solver->recipe->effort[0] ? cell_file_exists(t, dir, row) : 0;
 }
 
+/* The cases that have a result under the folder's commit and setting. */
 static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         struct cell cell = tree_bare_cell(dir);
@@ -289,6 +295,7 @@ static int cells_known(struct tree *t, const struct node *dir, uint32_t **ret, s
         return cell.scramble > 0 ? scrambled_runs_known(tree_workspace(t), &cell, ret, ret_n) : runs_known(tree_workspace(t), &cell, ret, ret_n);
 }
 
+/* In cached/: if the commit cannot be built, or any cell is finished. */
 static int cells_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_free uint32_t *ids = NULL;
@@ -578,6 +585,7 @@ static int seeds_exist(struct tree *t, const struct node *dir, const struct rout
         return solver_recipe_at(dir->solver, dir->inode.commit)->seed != NULL;
 }
 
+/* Finds the folder of a setting; in cached/ only if a cell in it is finished. */
 static int setting_match(struct tree *t, const struct node *dir, const struct view *setting, struct node *ret)
 {
         struct node n = *dir;

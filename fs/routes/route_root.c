@@ -1,7 +1,6 @@
 /* The root, and README: the rows as text. */
 #include "fs/routes/routes.h"
 
-
 static const char readme_head[] =
         "solverfs: the history of solvers as files.\n"
         "\n"
@@ -9,16 +8,13 @@ static const char readme_head[] =
         "\n"
         "builds that commit if need be, runs it on that case in a sandbox under limits, keeps the result for good, and answers.\n"
         "\n"
-        "Opening a file marked * starts that work and waits for it; Ctrl-C gives up. Nothing else starts anything: ls -lR, "
-        "find,\n"
+        "Opening a file marked * starts that work and waits for it; Ctrl-C gives up. Nothing else starts anything: ls -lR, find,\n"
         "du and stat are free. cached/ shows only what is finished and never starts work: point backup tools, indexers and\n"
         "recursive grep there. To see whether a file is ready: getfattr -n user.solverfs.state FILE;\n"
         "why opening it failed, or whose run it waits for: getfattr -n user.solverfs.reason FILE.\n"
         "\n"
-        "Words in <angle brackets> are names that vary. A name under commits/ and cached/ may be a full sha, a prefix of at "
-        "least\n"
-        "four digits, a tag, a branch, HEAD~3, or anything git rev-parse takes that has no slash: <solver>/cached/v1.0 is what "
-        "is\n"
+        "Words in <angle brackets> are names that vary. A name under commits/ and cached/ may be a full sha, a prefix of at least\n"
+        "four digits, a tag, a branch, HEAD~3, or anything git rev-parse takes that has no slash: <solver>/cached/v1.0 is what is\n"
         "finished of v1.0. A name under the cases/ of a solver may be the case's name.\n"
         "\n"
         "A loop over these files is one reader, which waits for one run at a time and so uses one core. For many at once:\n"

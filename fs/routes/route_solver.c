@@ -1,3 +1,5 @@
+/* <solver>/: links to its commits by the names that git gives them; commits/ and cached/, which have the same rows. A commit's inode has its number
+ * (core/history) in `commit`. */
 #include "fs/routes/routes.h"
 
 #include <inttypes.h>

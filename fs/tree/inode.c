@@ -14,7 +14,7 @@
 #define OLD_SHIFT   56
 #define OLD_VIEWS   0xffffu
 #define PLACE_SHIFT 59
-#define SELF        (UINT64_C(1) << 63)
+#define SELF        (UINT64_C(1) << 63) /* the third form: the setting is in the number itself */
 
 /* -- settings that fit into a number: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
 

@@ -1,3 +1,4 @@
+/* The rows of all subtrees in tables by kind, folder and place, made at the first question. */
 #include "fs/tree/route.h"
 
 #include <assert.h>
@@ -7,7 +8,7 @@ static struct {
         const struct route *rows[INODE_KINDS];
         const struct route **in[INODE_KINDS]; /* NULL-terminated; NULL: none */
         size_t n_in[INODE_KINDS];
-        bool has_view[INODE_KINDS];
+        bool has_view[INODE_KINDS]; /* the row's, or of a folder above */
         const struct route *at_place[INODE_PLACES + 1];
 } table;
 

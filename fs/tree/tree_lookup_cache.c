@@ -1,5 +1,5 @@
-/* Keeps recent lookups in the store that are soon repeated: a cell's fact, while its files are read one after the other; a folder's list, while its
- * listing continues. */
+/* Keeps what was read from the store and is soon asked for again: a cell's fact, while its files are read one after the other; and in `derived` the
+ * print of a file that takes a while, until it is read, and a folder's numbers, while its listing continues. */
 #include "fs/tree/tree_internal.h"
 
 /* A result is valid until the store is written to: it has the generation of the moment before it was read. */
@@ -232,7 +232,7 @@ uint64_t tree_prints(struct tree *t)
         return __atomic_load_n(&t->lookup_cache->prints, __ATOMIC_RELAXED);
 }
 
-/* Made by `print`, or by `find` if `print` is NULL. */
+/* Made by `print`, or by `find` if `print` is NULL. 1: it was printed just now. */
 static int derived_get(struct tree *t, const struct node *n, bool goes_on, derive_fn print, numbers_fn find, struct derived **ret)
 {
         cleanup(derived_unrefp) struct derived *made = NULL;

@@ -5,7 +5,7 @@
 
 #define PASSING_FIRST INODE_ITEM_MAX /* downwards from here; no store has so many numbers */
 
-/* Lock held. */
+/* The number, until unmounted, of a name that a read-only store cannot number. Lock held. */
 static uint32_t passing_number(struct tree *t, enum name_space space, const char *name)
 {
         size_t i;
