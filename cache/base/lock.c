@@ -32,7 +32,7 @@ static int set_lock(int fd, short type, bool wait)
         return 0;
 }
 
-bool lock_is_named(int fd, int dir_fd, const char *name)
+bool fd_is_named(int fd, int dir_fd, const char *name)
 {
         struct stat open_file, named;
 
@@ -40,7 +40,8 @@ bool lock_is_named(int fd, int dir_fd, const char *name)
                open_file.st_ino == named.st_ino;
 }
 
-static int take(const char *dir, const char *name, bool shared, bool wait, int *ret_fd)
+/* Opens and locks the file of this name, again if its holder has removed it meanwhile. */
+static int open_and_lock(const char *dir, const char *name, bool shared, bool wait, int *ret_fd)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
         int r = 0;
@@ -56,7 +57,7 @@ static int take(const char *dir, const char *name, bool shared, bool wait, int *
                         return r; /* no sentence: callers expect it */
                 if (r < 0)
                         break;
-                if (lock_is_named(fd, AT_FDCWD, path)) {
+                if (fd_is_named(fd, AT_FDCWD, path)) {
                         *ret_fd = steal_fd(&fd);
                         return 0;
                 }
@@ -66,7 +67,7 @@ static int take(const char *dir, const char *name, bool shared, bool wait, int *
 
 int lock_try(const char *dir, const char *name, bool shared, int *ret_fd)
 {
-        return take(dir, name, shared, false, ret_fd);
+        return open_and_lock(dir, name, shared, false, ret_fd);
 }
 
 /* The file gets its permissions before its name. In a 1777 folder O_CREAT on another user's file is refused
@@ -113,7 +114,7 @@ int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd
 
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd)
 {
-        return take(dir, name, shared, true, ret_fd);
+        return open_and_lock(dir, name, shared, true, ret_fd);
 }
 
 int lock_wait_for(const char *dir, const char *name, const struct progress *p, const char *what, int *ret_fd)
@@ -176,7 +177,7 @@ void lock_release_unlink(const char *dir, const char *name, int fd)
         cleanup_free char *path = format_string("%s/%s", dir, name);
 
         /* While others share the lock the name must stay: a newcomer could lock a new file of that name. */
-        if (set_lock(fd, F_WRLCK, false) == 0 && lock_is_named(fd, AT_FDCWD, path))
+        if (set_lock(fd, F_WRLCK, false) == 0 && fd_is_named(fd, AT_FDCWD, path))
                 unlink(path);
         close(fd);
 }

@@ -25,7 +25,7 @@ bool lock_is_held(const char *dir, const char *name);                /* in any m
 bool lock_is_held_fd(int fd);                                        /* by another open of this file, which may have lost its name */
 void lock_release_unlink(const char *dir, const char *name, int fd); /* unlinks (unless others share it), then closes */
 /* True if the open file still has that name: a holder may have unlinked or replaced it. */
-bool lock_is_named(int fd, int dir_fd, const char *name);
+bool fd_is_named(int fd, int dir_fd, const char *name);
 
 /* For files whose users hold a shared flock(): opens the file and locks it exclusively. -1: in use, or absent. */
 int lock_idle(const char *path);

@@ -16,6 +16,6 @@ struct spawn_request {
 int spawn(const struct spawn_request *q, pid_t *ret);
 /* A command for /bin/sh, in a group of its own. */
 int spawn_shell(const char *command, const int fds[3], char *const *environment, pid_t *ret);
-/* Waits for a process to end. *ret_status: as in waitpid(). cancel_fd may be -1. After an error its group is killed; with `kills_rest` also after
- * success, in case it left processes behind. -ETIME: it took longer than `most_ns`. -ECANCELED: cancel_fd became readable. */
+/* Waits for a process that leads a group (own_group) to end. *ret_status: as in waitpid(). cancel_fd may be -1. After an error the group is killed; with
+ * `kills_rest` also after success, in case it left processes behind. -ETIME: it took longer than `most_ns`. -ECANCELED: cancel_fd became readable. */
 int spawn_wait(pid_t pid, uint64_t most_ns, bool kills_rest, int cancel_fd, int *ret_status);

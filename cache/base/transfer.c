@@ -51,12 +51,15 @@ void transfer_raw(struct transfer *t, void *bytes, size_t size)
                 record_raw(&t->from, bytes, size);
 }
 
-static void count(struct transfer *t, size_t *n, size_t size, size_t least)
+/* `width`: bytes of the length itself. */
+static void count(struct transfer *t, size_t *n, size_t width, size_t least)
 {
-        *n = transfer_number(t, *n, size);
-        if (transfer_reads(t) && *n > record_left(&t->from) / least)
+        *n = transfer_number(t, *n, width);
+        if (t->to)
+                return;
+        if (*n > record_left(&t->from) / least)
                 record_fail(&t->from);
-        if (transfer_reads(t) && t->from.error < 0)
+        if (t->from.error < 0)
                 *n = 0;
 }
 
@@ -90,11 +93,11 @@ void transfer_bytes(struct transfer *t, struct buffer *b)
         }
 }
 
-static void string(struct transfer *t, char **s, size_t size)
+static void string(struct transfer *t, char **s, size_t width)
 {
         size_t n = t->to && *s ? strlen(*s) : 0;
 
-        count(t, &n, size, 1);
+        count(t, &n, width, 1);
         if (t->to) {
                 buffer_add(t->to, *s ?: "", n);
                 return;

@@ -622,6 +622,8 @@ int make_dirs(const char *path, mode_t mode)
         return 0;
 }
 
+/* -- removing a tree -- */
+
 /* Depth of recursion; deeper folders are first moved to the top. A hostile program may make folders deeper than our stack or our table of
  * descriptors. */
 #define REMOVE_DEPTH 128
@@ -633,7 +635,7 @@ struct removal {
         bool lifted; /* a folder was moved to the top since the top was last read */
 };
 
-/* Never follows a symlink that has replaced the folder. */
+/* Gives us all permissions of a folder. Never follows a symlink that has replaced it. */
 static int open_up(int dirfd, const char *name)
 {
         cleanup_close int fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -645,6 +647,7 @@ static int open_up(int dirfd, const char *name)
         return chmod(path, 0700) < 0 ? -errno : 0;
 }
 
+/* Moves a folder that is too deep to the top, under a new name. */
 static int lift(struct removal *m, int dirfd, const char *name)
 {
         char to[32];
@@ -739,6 +742,8 @@ int remove_tree(const char *path)
         r = remove_at(&m, AT_FDCWD, path, 0);
         return r < 0 ? errorf(r, "cannot remove %s: %s", path, strerror(-r)) : 0;
 }
+
+/* -- time, and waiting -- */
 
 uint64_t clock_ns(clockid_t clock)
 {

@@ -158,7 +158,7 @@ int journal_first_of(struct journal *j, uint64_t last, struct journal_position *
 {
         int r = -ENOENT;
 
-        for (unsigned i = 0; r == -ENOENT && i < 10; i++) /* compacted since the listing */
+        for (unsigned i = 0; r == -ENOENT && i < 10; i++) /* a compaction removed it since the listing */
                 r = find_first(j, last, ret, ret_lost);
         return r;
 }
@@ -204,7 +204,7 @@ int journal_open(const char *dir, struct journal **ret)
         if (j->dir_fd < 0)
                 r = errorf(-errno, "cannot open the journal's folder %s: %s", dir, strerror(errno));
         else
-                r = journal_first(j, &first, NULL);
+                r = journal_first(j, &first, NULL); /* finds out whether another solverfs wrote it */
         if (r < 0) {
                 journal_close(j);
                 return r;
@@ -237,13 +237,14 @@ static void take_segment(struct journal *j, uint64_t segment, int fd)
 
 static int use_segment(struct journal *j, uint64_t segment)
 {
-        int fd = j->segment == segment ? j->fd : segment_open(j, segment, O_RDWR);
+        int fd;
 
-        if (fd < 0)
-                return fd;
-        if (fd != j->fd)
+        if (j->fd >= 0 && j->segment == segment)
+                return 0;
+        fd = segment_open(j, segment, O_RDWR);
+        if (fd >= 0)
                 take_segment(j, segment, fd);
-        return 0;
+        return MIN(fd, 0);
 }
 
 static int begin_segment(struct journal *j, uint64_t segment)
@@ -386,7 +387,7 @@ int journal_pending(struct journal *j, struct journal_position at)
         }
         segment_name(at.segment, name);
         r = use_segment(j, at.segment);
-        if (r == -ENOENT || (r == 0 && !lock_is_named(j->fd, j->dir_fd, name))) /* writes to a deleted segment would be lost */
+        if (r == -ENOENT || (r == 0 && !fd_is_named(j->fd, j->dir_fd, name))) /* a compaction has deleted it: what we write to it would be lost */
                 return -ENODATA;
         if (r < 0)
                 return segment_error(j, r, "open", at.segment);

@@ -9,8 +9,9 @@
  *     commit  a record of op 3 with the number of the group's records as its value
  *
  * Values are as framed by codec.h. Zeros are written ahead of the records, because a sync is cheaper when the file does not grow; a zero
- * where a record would begin is the end. A compacted segment (flag 1) holds all that was alive at its base, and replaces all segments
- * before it. `end` is the compaction's; groups behind it are newer. It may be 0.
+ * where a record would begin is the end. A compacted segment (flag 1) was made at a position, its base: it holds all that was alive there,
+ * and replaces all segments before it. `end`: where the compacted part ends; groups behind it are newer. 0 in other
+ * segments, and in compacted ones of older versions.
  *
  * Bytes behind the last whole group belong to a transaction that was in flight when a process or the machine died: they are cut off.
  *

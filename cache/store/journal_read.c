@@ -1,4 +1,5 @@
-/* Reading segments, whole or damaged. */
+/* Reading segments, whole or damaged. The records of a group are remembered by offset, and delivered once its commit record shows that the group was
+ * finished. Behind a damaged place, reading continues at the next whole record. */
 #include <endian.h>
 #include <fcntl.h>
 #include <sys/stat.h>

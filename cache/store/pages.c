@@ -1,3 +1,5 @@
+/* A tree is checked in one of two ways: whole, by walk_tree() (the free list, the tree of tables, a table in which something is deleted), or only the
+ * pages on the way to one key, by look_on_path(). */
 #include "cache/store/pages.h"
 
 #include <inttypes.h>

@@ -243,7 +243,7 @@ static int keep_in_memory(struct wanted *w, int *ret_fd)
         r = write_all(fd, content.data, content.size);
         if (r < 0)
                 return errorf(r, "cannot keep a program in memory: %s", strerror(-r));
-        snprintf(w->path, sizeof(w->path), "/proc/%d/fd/%d", getpid(), fd);
+        snprintf(w->path, sizeof(w->path), "/proc/%d/fd/%d", getpid(), fd); /* opened again: what is open for writing cannot be executed */
         *ret_fd = open(w->path, O_RDONLY | O_CLOEXEC);
         if (*ret_fd < 0)
                 return errorf(-errno, "cannot open %s: %s", w->path, strerror(errno));

@@ -500,7 +500,7 @@ static int remove_alone(struct programs *p, const struct digest_list *go, struct
 }
 
 /* Stores a program that builds on a removed one again, against the next in its chain that stays. */
-static int restore(struct programs *p, const struct digest *id, const struct digest_list *go)
+static int store_again(struct programs *p, const struct digest *id, const struct digest_list *go)
 {
         cleanup(chain_done) struct chain c = {0};
         cleanup_blob struct blob content = {0}, frame = {0};
@@ -536,7 +536,7 @@ int programs_remove(struct programs *p, const struct digest *ids, size_t n, cons
                 r = 0;
                 for (size_t i = 0; r == 0 && i < builds_on.n; i++)
                         r = progress_step(progress, "programs", i, builds_on.n)
-                            ?: restore(p, &builds_on.list[i].id, &go);
+                            ?: store_again(p, &builds_on.list[i].id, &go);
                 if (r < 0 && r != -EAGAIN)
                         return r;
                 first = r == 0 ? builds_on.list[0].id : (struct digest){0};

@@ -1,3 +1,5 @@
+/* Transactions, and values in them. A write transaction holds the write lock. It makes each change in LMDB and adds it to a group for the journal; the
+ * commit writes the group to the journal first, and then commits LMDB. */
 #include "cache/store/store_internal.h"
 
 #include "cache/base/fault.h"

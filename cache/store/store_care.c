@@ -1,3 +1,5 @@
+/* Statistics, compaction and checks. A check reads the whole journal first, and keeps of each key only a hash of its last word; then it compares each
+ * value of the index with that. */
 #include "cache/store/store_internal.h"
 
 #include <xxhash.h>

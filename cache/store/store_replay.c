@@ -6,7 +6,7 @@
 struct replayer {
         struct environment *env;
         struct index *index;
-        bool alone;
+        bool alone; /* nobody else uses the index: long replays are committed in parts */
         MDB_txn **txn;
         uint64_t bytes; /* since the last commit */
         /* a table that is not ours, probably another version's */

@@ -1,4 +1,4 @@
-/* Walking over a table. */
+/* Walking over a table: walk_…() steps through keys and frames, copied out of the map; store_walk() gives callers the values in them. */
 #include "cache/store/store_internal.h"
 
 void walk_done(struct walk *w)
