@@ -762,7 +762,7 @@ START_TEST(test_again_under_a_crowd)
         free(content(at(CELL "stdout", id)));
         for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
                 readers[i] = shell_start("n=0; while ! [ -e enough ]; do cat " CELL "stdout > crowd.%zu && "
-                                         "[ \"$(sort -u crowd.%zu | wc -l)\" = 1 ] || exit 1; n=$((n + 1)); done; [ $n -gt 0 ]",
+                                         "[ \"$(sort -u crowd.%zu | wc -l)\" = 1 ] || exit 1; n=$((n + 1)); sleep .01; done; [ $n -gt 0 ]",
                                          id, i, i);
         for (int i = 0; i < 2; i++)
                 measure_until_it_moves(id);
