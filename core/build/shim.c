@@ -3,7 +3,7 @@
  * A compiler's name: runs `ccache COMPILER ...` if the cache sees everything that the object depends on, else the compiler itself. If
  * $SOLVERFS_BUILD_TRAIL names trail_runtime.c's archive, the objects report their calls and comparisons, and programs are linked with it.
  *
- * "cpp": ccache's CCACHE_PREFIX_CPP. ccache recognizes a source by its preprocessed text, and the compiler sees more than that text: columns, for
+ * "cpp.solverfs": ccache's CCACHE_PREFIX_CPP. ccache recognizes a source by its preprocessed text, and the compiler sees more than that text: columns, for
  * debug information and sanitizers; comments, for -Wimplicit-fallthrough; files that the assembler includes. So the text is replaced by a digest of
  * itself and of the bytes of every file that it names. If it includes files by the assembler's directives, a unique number follows. ccache hashes
  * that line and throws it away; the compiler reads the source.

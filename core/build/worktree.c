@@ -107,8 +107,10 @@ void worktree_release(struct worktree *w)
 {
         if (w->lock < 0)
                 return;
-        if (remove_tree(w->scratch) < 0 || remove_tree(w->tools) < 0)
+        if (remove_tree(w->scratch) < 0)
                 log_warning("%s is left behind", w->scratch);
+        if (remove_tree(w->tools) < 0)
+                log_warning("%s is left behind", w->tools);
         digest_list_done(&w->programs);
         lock_drop(w->lock); /* another thread's new process has a copy of the descriptor until its execve */
         closep(&w->lock);

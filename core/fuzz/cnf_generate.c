@@ -70,7 +70,7 @@ static void make_random(struct making *m)
 struct communities {
         size_t n, each; /* the number of communities, and of variables in each */
         size_t k;
-        size_t of; /* the community of all variables of the current clause; SIZE_MAX: each from another one */
+        size_t of; /* the community of all variables of the current clause; SIZE_MAX: each is of any one */
 };
 
 static uint32_t draw_community(struct making *m, void *user, size_t i)

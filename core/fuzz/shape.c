@@ -1,8 +1,22 @@
-/* The parts of a formula, each a hash: of a term its head, its head with that of an argument, and with that of an argument's argument; and counts. A shape
- * is the set of their numbers. */
+/* The parts of a formula (formula.h lists them). A part is a hash by mix(): of a number for its type, which no other type has, and of what it is made of. */
 #include "core/fuzz/formula.h"
 
 #include "core/fuzz/cnf_generate.h"
+
+enum part_type {
+        PART_NEGATIVE = 1, /* a numeral */
+        PART_OPERATOR,
+        PART_STRING,
+        PART_NUMBER,
+        PART_LITERAL, /* of another sort */
+        PART_LEAF,    /* a variable or a function */
+        PART_OTHER,
+        PART_ARGUMENT, /* an operator with one of its arguments */
+        PART_EQUAL_ARGUMENTS,
+        PART_ARGUMENT_BELOW, /* with an argument of one of its arguments */
+        PART_COUNT = 13,
+        PART_CNF
+};
 
 static uint32_t mix(uint32_t a, uint32_t b)
 {
@@ -13,7 +27,7 @@ static uint32_t mix(uint32_t a, uint32_t b)
         return h ^ h >> 13;
 }
 
-/* 0, 1, 2 to 3, 4 to 7 … */
+/* 0; 1; 2 to 3; 4 to 7 …; 2048 and more. */
 static uint32_t magnitude(uint64_t n)
 {
         return n > 0 ? (uint32_t)MIN(64 - __builtin_clzll(n), 12) : 0;
@@ -26,16 +40,16 @@ static uint32_t head(const struct term *t)
 
         switch (t->kind) {
         case TERM_OPERATOR:
-                if (term_to_int(t, &n))
-                        return mix(1, magnitude((uint64_t)-n));
-                return mix(2, (uint32_t)t->op);
+                if (term_to_int(t, &n)) /* (- 5): a negative number */
+                        return mix(PART_NEGATIVE, magnitude((uint64_t)-n));
+                return mix(PART_OPERATOR, (uint32_t)t->op);
         case TERM_LITERAL:
                 if (t->sort->kind == SORT_STRING)
-                        return mix(3, magnitude(term_string_length(t)));
-                return term_to_int(t, &n) ? mix(4, magnitude((uint64_t)n)) : mix(5, (uint32_t)t->sort->kind);
+                        return mix(PART_STRING, magnitude(term_string_length(t)));
+                return term_to_int(t, &n) ? mix(PART_NUMBER, magnitude((uint64_t)n)) : mix(PART_LITERAL, (uint32_t)t->sort->kind);
         case TERM_VARIABLE:
         case TERM_FUNCTION:
-                return mix(6, (uint32_t)t->sort->kind);
+                return mix(PART_LEAF, (uint32_t)t->sort->kind);
         case TERM_OPAQUE:
         case TERM_FORALL:
         case TERM_EXISTS:
@@ -44,7 +58,7 @@ static uint32_t head(const struct term *t)
         case N_TERM_KINDS:
                 break;
         }
-        return mix(7, (uint32_t)t->kind);
+        return mix(PART_OTHER, (uint32_t)t->kind);
 }
 
 struct set {
@@ -78,15 +92,16 @@ static void add_term(struct set *s, const struct term *t)
         for (uint32_t i = 0; i < t->n_args; i++) {
                 uint32_t arg = mix(head(t->args[i]), MIN(i, 3u));
 
-                set_add(s, mix(mix(8, own), arg));
+                set_add(s, mix(mix(PART_ARGUMENT, own), arg));
                 if (i > 0 && t->args[i] == t->args[0])
-                        set_add(s, mix(9, own)); /* equal arguments */
+                        set_add(s, mix(PART_EQUAL_ARGUMENTS, own));
                 for (uint32_t k = 0; k < t->args[i]->n_args && k < 4; k++)
-                        set_add(s, mix(mix(10, own), mix(arg, mix(head(t->args[i]->args[k]), k))));
+                        set_add(s, mix(mix(PART_ARGUMENT_BELOW, own), mix(arg, mix(head(t->args[i]->args[k]), k))));
         }
 }
 
-/* Adds a count: a part for each power of the root of two that it reaches, 1, 2, 3, 4, 6, 8, 11, 16 … */
+/* Adds a count: a part for each power of the root of two that it reaches, 1, 2, 3, 4, 6, 8, 11, 16 … The second 1 is the root of two
+ * rounded down; it is no step. */
 static void add_count(struct set *s, uint32_t what, uint64_t n)
 {
         static const uint32_t steps[] = {1,   1,   2,    3,    4,    6,    8,    11,   16,    23,    32,    45,    64,   91,    128,  181,
@@ -94,7 +109,7 @@ static void add_count(struct set *s, uint32_t what, uint64_t n)
 
         for (uint32_t step = 0; step < ARRAY_SIZE(steps) && n >= steps[step]; step++)
                 if (step != 1)
-                        set_add(s, mix(mix(13, what), step));
+                        set_add(s, mix(mix(PART_COUNT, what), step));
 }
 
 static void add_counts(struct set *s, const struct term_list *all, size_t assertions)
@@ -142,16 +157,16 @@ struct shape shape_of(const struct script *s)
 enum cnf_part {
         CNF_CLAUSES, /* of one kind */
         CNF_OCCURRENCES,
-        CNF_ROLES, /* variables in the same kinds of clauses */
-        CNF_SPANS,
+        CNF_ROLES, /* variables in the same kinds of clauses, with the same signs there */
+        CNF_SPANS, /* of clauses: from the least to the greatest variable */
         CNF_GATES,
-        CNF_GATE_INPUTS, /* the output of a gate is an input of another */
+        CNF_GATE_INPUTS, /* by the kind of gate whose output the input is (or none), and its sign */
         CNF_VARIABLES,
         CNF_LITERALS,
         CNF_RATIO
 };
 
-/* By length and the number of positive literals. */
+/* By length (to 4, then by magnitude) and by sign: 0, 1 or 2 positive literals; else 2, 1 or 0 negative ones; else mixed. */
 static uint32_t clause_kind(const int32_t *literals, size_t n)
 {
         size_t positive = 0;
@@ -162,7 +177,7 @@ static uint32_t clause_kind(const int32_t *literals, size_t n)
 }
 
 struct role {
-        uint32_t kinds; /* kinds of clauses that it is in, hashed to 32 bits */
+        uint32_t kinds; /* a bit, by a hash, for each kind of clause and sign that it occurs with */
         uint32_t positive, negative;
         uint32_t gate; /* whose output it is; 0: none */
 };
@@ -170,7 +185,7 @@ struct role {
 /* Counts one occurrence. Adds a part at each power of two. */
 static void add_often(struct set *s, uint32_t *seen, enum cnf_part part, uint32_t what)
 {
-        uint32_t key = mix(mix(14, part), what) % SHAPE_BUCKETS, n = ++seen[key];
+        uint32_t key = mix(mix(PART_CNF, part), what) % SHAPE_BUCKETS, n = ++seen[key];
 
         if ((n & (n - 1)) == 0)
                 set_add(s, mix(key, magnitude(n)));
@@ -185,11 +200,11 @@ static void add_clauses(struct set *s, uint32_t *seen, const struct cnf *c, stru
 
                 add_often(s, seen, CNF_CLAUSES, kind);
                 for (size_t k = 0; k < n; k++) {
-                        uint32_t variable = (uint32_t)abs(l[k]), as = mix(kind, l[k] > 0);
+                        uint32_t variable = (uint32_t)abs(l[k]), use = mix(kind, l[k] > 0);
                         struct role *role = &roles[variable];
 
                         *(l[k] > 0 ? &role->positive : &role->negative) += 1;
-                        role->kinds |= UINT32_C(1) << as % 32;
+                        role->kinds |= UINT32_C(1) << use % 32;
                         least = MIN(least, variable);
                         most = MAX(most, variable);
                 }

@@ -37,7 +37,7 @@ struct strategy_options {
         size_t n_logics;
         bool every_version; /* a slowdown between any two versions counts (--pairs any): every version runs */
 };
-extern const struct strategy_options strategy_defaults; /* all but versions, timeout, threshold and seed */
+extern const struct strategy_options strategy_defaults; /* of two versions, without a seed */
 
 struct strategy;
 int strategy_new(const struct strategy_options *options, struct strategy **ret);

@@ -78,7 +78,7 @@ struct strategy {
 struct strategy_rows {
         void (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
-        int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above; the state keeps the input */
+        int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above. *ret is under way then, and is freed with it unless the state `keeps` it */
         /* The next version and its time; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
         /* These may be NULL. */

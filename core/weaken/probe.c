@@ -52,7 +52,7 @@ static const struct term *apply_to_constants(struct bank *b, enum op op)
         return NULL;
 }
 
-/* Makes the term an assertion that holds for some values. */
+/* An assertion with the term: itself, or that a new constant equals it, or is in it. */
 static const struct term *as_assertion(struct bank *b, const struct term *t)
 {
         if (t->sort->kind == SORT_BOOL)

@@ -8,8 +8,8 @@
  * .gitmodules in the host's branches and tags, that has the library's address or is named like it.
  *
  * From its first use on the variant is in the config, like any other. Its name is HOST-REV+LIBRARY, or HOST-REV+PATH+LIBRARY, with twelve digits for
- * a REV that is no tag, and dots for slashes. It records a commit and the host's recipe of that time, so no later change of a solver, revision or recipe
- * affects it.
+ * a REV that is no tag, and dots for slashes. It records the commit. HOST@REV+LIBRARY also has the host's recipe of that time, so no later change of a
+ * solver, revision or recipe affects it; HOST+LIBRARY@REV follows the recipe of HOST, as each variant does.
  *
  * Threads: any. Errors have sentences. */
 #pragma once

@@ -102,6 +102,7 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
         uint32_t base = COMMIT_NONE;
         int r = 0;
 
+        /* A stretch begins because the watch does (is_open), or because the branch has another history. */
         if (stretch->was_rewound)
                 note("%s %s went back to an older commit: watched from there", name, branch);
         else if (stretch->begins)
@@ -117,7 +118,7 @@ static int watch_branch(struct watch *o, const struct watched_stretch *stretch, 
                 return r;
         if (r < 0) {
                 complain("%s %s: %s; tried again at the next turn", name, branch, error_message(r));
-                command_worse(status_of(r) == STATUS_ABSENT ? STATUS_FAILED : status_of(r));
+                command_worse(status_of(r) == STATUS_ABSENT ? STATUS_FAILED : status_of(r)); /* the user named nothing that is absent */
         }
         return tell_untold(o);
 }

@@ -70,17 +70,18 @@ int campaign_choose_format(struct campaign *c)
 
 struct probe {
         struct campaign_worker worker;
-        struct buffer *left; /* owned; of each compared version: the names it does not decide */
-        char (*output)[ENDING_SIZE]; /* owned; likewise: what it printed for its first error */
+        struct buffer *left_out; /* owned; of each compared version: the names it does not decide */
+        char (*first_run)[ENDING_SIZE]; /* owned; likewise: how its first run ended, for people */
         bool *answers;               /* owned; likewise: it had a result other than an error */
 };
 
-/* Asks every version. If one does not decide the formula, sets *ret_unsupported and leaves out `name`; NULL: nothing. A timeout proves nothing. */
+/* Runs the formula on every version. If one does not decide it, sets *ret_unsupported and adds `name` to its left_out; `name` NULL: only notes which
+ * versions answer. A timeout proves nothing. */
 static int ask_all(struct probe *p, const struct buffer *text, const char *name, bool *ret_unsupported)
 {
         for (unsigned v = 0; v < p->worker.campaign->n_compared; v++) {
                 enum verdict verdict;
-                int r = run_probe(&p->worker, v, SLICE(text->data, text->size), &verdict, p->output[v][0] ? NULL : p->output[v]);
+                int r = run_probe(&p->worker, v, SLICE(text->data, text->size), &verdict, p->first_run[v][0] ? NULL : p->first_run[v]);
 
                 if (r < 0)
                         return r;
@@ -88,7 +89,7 @@ static int ask_all(struct probe *p, const struct buffer *text, const char *name,
                 if (!name || verdict_is_decided(verdict) || verdict == VERDICT_TIMEOUT)
                         continue;
                 *ret_unsupported = true;
-                buffer_addf(&p->left[v], "%s%s", p->left[v].size > 0 ? " " : "", name);
+                buffer_addf(&p->left_out[v], "%s%s", p->left_out[v].size > 0 ? " " : "", name);
         }
         return 0;
 }
@@ -101,7 +102,7 @@ static int find_mute(const struct probe *p)
         for (size_t v = 0; v < c->n_compared; v++)
                 if (!p->answers[v])
                         return errorf(-ENODATA, "%s answers no %s that it is given; its first run: %s", c->versions[v]->name, format_notation(c->format),
-                                      p->output[v]);
+                                      p->first_run[v]);
         return 0;
 }
 
@@ -117,21 +118,21 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
                 buffer_add(ret, kept.data, kept.size);
         if (r != -ENOENT)
                 return r;
-        p.left = allocate(c->n_compared, sizeof(*p.left));
-        p.output = allocate(c->n_compared, sizeof(*p.output));
+        p.left_out = allocate(c->n_compared, sizeof(*p.left_out));
+        p.first_run = allocate(c->n_compared, sizeof(*p.first_run));
         p.answers = allocate(c->n_compared, sizeof(*p.answers));
         r = lease_take(&p.worker.lease)
             ?: ask(&p, ret)
             ?: find_mute(&p)
             ?: write_file_atomic(path, ret->data, ret->size, 0600);
         for (size_t v = 0; v < c->n_compared; v++) {
-                if (r == 0 && p.left[v].size > 0)
-                        campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left[v].data);
-                buffer_done(&p.left[v]);
+                if (r == 0 && p.left_out[v].size > 0)
+                        campaign_say(c, "left out, as %s does not decide them: %s", c->versions[v]->name, p.left_out[v].data);
+                buffer_done(&p.left_out[v]);
         }
         lease_leave(&p.worker.lease);
-        free(p.left);
-        free(p.output);
+        free(p.left_out);
+        free(p.first_run);
         free(p.answers);
         return r;
 }

@@ -15,6 +15,7 @@ static const char *version_name(const struct diverge_result *r, int side)
 
 /* -- sentences ----------------------------------------------------------------------------------------------------- */
 
+/* "line 12 of the first, the end of the second" */
 static void add_place(const struct parting *p, struct buffer *to)
 {
         static const char *const before[] = {"line ", " of the first, line ", " of the second"};
@@ -80,6 +81,7 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
 
+/* What a run does next: "calls f", "compares at x.c:3: less". Outcomes from 4 on are cases of a switch (trail_runtime.c). */
 static void add_next(const struct diverge_step *s, struct buffer *to)
 {
         static const char *const outcomes[] = {"equal", "less", "greater", "different"};
@@ -100,7 +102,7 @@ static void add_calls(const struct diverge_result *r, struct buffer *to)
         const struct diverge_calls *c = &r->calls;
 
         buffer_addf(to, "calls: %" PRIu64 " and %" PRIu64 " steps (calls, returns, comparisons)%s%s", c->total[0], c->total[1],
-                    c->is_cut ? ", up to where one was cut off" : "", c->has_threads ? " of the main thread, and others have some more" : "");
+                    c->has_threads ? " of the main thread, and others have some more" : "", c->is_cut ? ", up to where one was cut off" : "");
         if (c->is_unsteady)
                 buffer_addf(to, "; %s does not take the same ones twice, so nothing is said of the change", version_name(r, 0));
         else if (!c->is_parted)
@@ -301,6 +303,11 @@ void diverge_markdown(const struct diverge_result *r, struct buffer *to)
         for (char *line, *rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
                 const bool is_row = strchr(line, '\t');
 
-                buffer_addf(to, "%s%s\n%s", is_row ? "    " : "", line, is_row ? "" : "\n");
+                buffer_adds(to, is_row ? "    " : "");
+                if (is_row)
+                        buffer_adds(to, line);
+                else
+                        buffer_add_markdown(to, line); /* names of C++ */
+                buffer_adds(to, is_row ? "\n" : "\n\n");
         }
 }
