@@ -442,7 +442,7 @@ static int read_program(int fd, struct blob *ret)
         int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : read_fd(fd, PROGRAM_MOST, ret);
 
         if (r == -EFBIG)
-                return errorf(r, "a built program has more than 1g, which is more than the store takes");
+                return errorf(r, "a built program " PROGRAM_TOO_LARGE);
         return r < 0 ? errorf(r, "cannot read a built program: %s", strerror(-r)) : 0;
 }
 

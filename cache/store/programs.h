@@ -21,6 +21,7 @@
 
 #define PROGRAMS_CHAIN 8
 #define PROGRAM_MOST   (UINT64_C(1) << 30) /* bytes of one */
+#define PROGRAM_TOO_LARGE "has more than 1g, which is more than the store takes"
 
 struct programs;
 

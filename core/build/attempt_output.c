@@ -76,7 +76,7 @@ static int put_output(struct attempt *a, size_t i)
         if (st.st_size == 0)
                 return attempt_fail(a, "output %s is empty", path);
         if ((uint64_t)st.st_size > PROGRAM_MOST)
-                return attempt_fail(a, "output %s has more than 1g, which is more than the store takes", path);
+                return attempt_fail(a, "output %s " PROGRAM_TOO_LARGE, path);
         *o = (struct build_output){.name = copy_string(basename(path)), .executable = st.st_mode & 0111};
         a->made.n_outputs++;
         if (a->given)

@@ -3,10 +3,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #define NAMES_SHOWN 8 /* of an archive, in a reason */
-#define TOO_LARGE   "has more than 1g, which is more than the store takes, in "
 
 DEFINE_CLEANUP(struct archive *, archive_read_free)
 
@@ -34,16 +32,12 @@ static int give_reason(struct taking *t, const char *why, const char *detail)
 static int put_output(struct taking *t, size_t i, int fd)
 {
         struct build_output *o = &t->list[i];
-        struct stat st;
-        int r;
+        int r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
 
-        if (fstat(fd, &st) < 0)
-                return -errno;
-        if (st.st_size == 0)
+        if (r == 0 && o->size == 0)
                 return give_reason(t, "has an empty ", t->era->outputs[i]);
-        if ((uint64_t)st.st_size > PROGRAM_MOST)
-                return give_reason(t, TOO_LARGE, t->era->outputs[i]);
-        r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
+        if (r == -EFBIG)
+                return give_reason(t, PROGRAM_TOO_LARGE ", in ", t->era->outputs[i]);
         for (size_t k = i; r == 0 && k < t->n; k++)
                 if (k == i || strcmp(t->members[k], t->members[i]) == 0) {
                         t->found[k] = t->list[k].executable = true;
@@ -94,7 +88,7 @@ static int take_member(struct taking *t, struct archive *a, struct archive_entry
         if (fd < 0)
                 return errorf(-errno, "cannot make a file in %s: %s", t->request->work_dir, strerror(errno));
         if (!archive_entry_size_is_set(e) || archive_entry_size(e) > (int64_t)PROGRAM_MOST)
-                return give_reason(t, TOO_LARGE, t->era->outputs[i]);
+                return give_reason(t, PROGRAM_TOO_LARGE ", in ", t->era->outputs[i]);
         return archive_read_data_into_fd(a, fd) == ARCHIVE_OK ? put_output(t, i, fd) : failed(t, a);
 }
 

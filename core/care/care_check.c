@@ -117,17 +117,15 @@ static int check_facts(struct checking *c)
 
         while (r > 0) {
                 cleanup_walk struct store_walk w = {.store = workspace_store(c->workspace), .table = TABLE_FACTS, .from = SLICE(from.data, from.size)};
-                struct buffer next = {0};
 
                 for (size_t n = 0; (r = store_walk(&w)) > 0 && n < FACTS_AT_ONCE; n++) {
                         r = look_at_fact(c, w.key, w.value);
                         if (r < 0)
                                 return r;
                 }
+                from.size = 0;
                 if (r > 0)
-                        buffer_add(&next, w.key.data, w.key.size);
-                buffer_done(&from);
-                from = next;
+                        buffer_add(&from, w.key.data, w.key.size);
         }
         return r;
 }

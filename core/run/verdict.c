@@ -271,7 +271,6 @@ void verdict_read(enum format format, size_t questions, const struct execute_res
                 before.error = 0;
         end = verdict_of_end(r, questions, &v, before.error != SIZE_MAX);
         v.is_answer = v.n > 0 && end == v.last && (v.n >= questions || r->out_cut > 0);
-        v.is_after_error = before.error < v.n;
         v.n_certain = is_too_many(&v, questions) ? 0 : MIN(v.n, before.error);
         if (v.n < questions)
                 v.n_certain = MIN(v.n_certain, before.unsupported);

@@ -43,7 +43,6 @@ struct verdicts {
         size_t n_certain; /* of the list, from its first on; 0 if there are more than questions */
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
         bool is_answer;    /* `last` is the last of the list; else the run ended in another way (or with an answer behind the cut) */
-        bool is_after_error; /* an answer came after "(error" */
 };
 /* Reads the verdicts from the output and the end of a run, for an input with so many questions (0: not known). A run that ended by a limit or a
  * signal, or gave too few or too many answers, keeps its answers in `list`, but `last` is how it ended. If the output was cut, nobody knows how many
@@ -51,10 +50,10 @@ struct verdicts {
 void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
 void verdicts_done(struct verdicts *v);
 
-/* The run's verdict for a study that believes an answer: VERDICT_ERROR if an error came before it, or if there is no answer to be unknown. */
+/* The run's verdict for a study that believes an answer: VERDICT_ERROR if that is not certain, or if there is no answer to be unknown. */
 static inline enum verdict verdict_believed(const struct verdicts *v)
 {
-        return (v->is_after_error && v->is_answer) || (v->last == VERDICT_UNKNOWN && !v->is_answer) ? VERDICT_ERROR : v->last;
+        return (v->is_answer ? v->n_certain < v->n : v->last == VERDICT_UNKNOWN) ? VERDICT_ERROR : v->last;
 }
 
 /* True if a certain answer contradicts the case's own status (sat against unsat). expected[i] is VERDICT_UNKNOWN if the case states none. */

@@ -13,7 +13,7 @@
 #define HEAD        (64 << 10) /* of a program: its headers are in it */
 #define OUTPUT_MOST (UINT64_C(64) << 20)
 #define TEXT_MOST   (UINT64_C(256) << 20)
-#define NAMING_NS     (600 * NSEC_PER_SEC) /* limits of addr2line */
+#define NAMING_NS   (600 * NSEC_PER_SEC) /* limits of addr2line */
 #define NAMING_MEMORY (UINT64_C(8) << 30)
 
 /* -- samples ------------------------------------------------------------------------------------------------------- */
@@ -138,6 +138,11 @@ void addr2line_first(const struct blob *text, char **ret_name, char **ret_file)
                 }
 }
 
+static bool is_of_system(const char *path)
+{
+        return path_is_in(path, "/usr") || path_is_in(path, "/lib") || path_is_in(path, "/lib64");
+}
+
 bool code_find(const struct held *programs, const char *inside, struct code *ret)
 {
         const char *name = strrchr(inside, '/') ? strrchr(inside, '/') + 1 : inside;
@@ -149,8 +154,7 @@ bool code_find(const struct held *programs, const char *inside, struct code *ret
                         ret->is_program = true;
                         return true;
                 }
-        return (path_is_in(inside, "/usr") || path_is_in(inside, "/lib") || path_is_in(inside, "/lib64")) && realpath(inside, ret->path) &&
-               (path_is_in(ret->path, "/usr") || path_is_in(ret->path, "/lib") || path_is_in(ret->path, "/lib64"));
+        return is_of_system(inside) && realpath(inside, ret->path) && is_of_system(ret->path);
 }
 
 int ask_addr2line(const struct diverging *d, const struct code *code, struct slice addresses, struct blob *ret)
