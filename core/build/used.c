@@ -24,7 +24,7 @@ struct used {
 
 /* -- the paths that count -- */
 
-/* What the sandbox shows of the machine, besides the recipe's dependencies. */
+/* The sandbox shows these folders of the machine, and the recipe's dependencies. */
 static const char *const system_folders[] = {"/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL};
 
 static bool is_in_any(const char *path, const char *const *folders)

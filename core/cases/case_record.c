@@ -161,8 +161,8 @@ int case_record_decode(uint32_t id, struct slice bytes, struct case_info **ret)
         if (r < 0)
                 return r;
         *ret = info_like(&head, name, logic, expected.size);
-        for (size_t k = 0; k < expected.size; k++)
-                (*ret)->status = (*ret)->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k]; /* older records have another question's status */
+        for (size_t k = 0; k < expected.size; k++) /* older records have the status of another question */
+                (*ret)->status = (*ret)->expected[k] = (enum verdict)((const uint8_t *)expected.data)[k];
         return 0;
 }
 

@@ -1,5 +1,5 @@
-/* The rules are made anew at each find: as long as one explains enough of the finds that no rule explains yet, the one of most worth is added. Rules of two
- * parts are looked for if there is none of one part. */
+/* The rules are made anew at each find: as long as one explains enough of the finds that no rule explains yet, the one of most worth is added. Rules of
+ * two parts are looked for if there is none of one part. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>

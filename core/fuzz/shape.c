@@ -1,4 +1,4 @@
-/* The parts of a formula (formula.h lists them). A part is a hash by mix(): of a number for its type, which no other type has, and of what it is made of. */
+/* The parts of a formula (formula.h lists them). A part is a hash by mix(): of its type's number and of its contents. */
 #include "core/fuzz/formula.h"
 
 #include "core/fuzz/cnf_generate.h"

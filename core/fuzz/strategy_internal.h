@@ -78,7 +78,8 @@ struct strategy {
 struct strategy_rows {
         void (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
-        int (*next)(struct strategy *s, struct input **ret); /* -EAGAIN as above. *ret is under way then, and is freed with it unless the state `keeps` it */
+        /* -EAGAIN as above. *ret is under way from now on, and freed at its end unless the state `keeps` it. */
+        int (*next)(struct strategy *s, struct input **ret);
         /* The next version and its time; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
         /* These may be NULL. */

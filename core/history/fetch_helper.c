@@ -191,7 +191,8 @@ static int copy_head(git_repository *git, git_remote *remote)
         return r;
 }
 
-/* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`. If 'origin' has none, that is an error, and ours stay. */
+/* Sets branches and tags as on the other side. Deletes first, so that a branch `a` can give way to `a/b`.
+ * An 'origin' without any is an error, and ours stay. */
 static int set_refs(git_repository *git, git_remote *remote, const git_remote_callbacks *callbacks, const char *prefix)
 {
         const git_remote_head **heads;

@@ -55,7 +55,7 @@ static int trial_query_find(struct query *query, struct value **ret)
         return 0;
 }
 
-/* What is to be done before the arms can run here. */
+/* Adds the queries that come before the arms can run here. */
 static int need_here(struct trial_query *q, struct query_list *ret)
 {
         for (size_t i = 0; i < q->portfolio->n_arms; i++) {

@@ -113,7 +113,7 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
 
 static int run_query_new(const struct run_query *asked, const struct digest *build, struct query **ret);
 
-/* What an open query needs next: its scrambled input, its build, the first worker of its cluster, and then the run itself, whose key is known by now.
+/* Finds the next need of an open query: its scrambled input, its build, the first worker of its cluster, and then the run itself, whose key is known by now.
  * *ret stays NULL if the value is there. */
 static int open_need(const struct run_query *q, struct query **ret)
 {

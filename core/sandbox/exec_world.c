@@ -1,4 +1,4 @@
-/* What a run in a kept sandbox has for itself: namespaces, users, mounts; no keyrings; and what shows that it left something in the network. */
+/* A run in a kept sandbox has its own namespaces, users and mounts, and no keyrings. A look at the network shows whether it left something there. */
 #include "core/sandbox/exec_stub.h"
 
 #include <errno.h>

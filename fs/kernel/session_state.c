@@ -16,7 +16,8 @@ static void state_done(struct state *s)
         free(s->reason);
 }
 
-/* Of a computed file. Ready: its row has a value. Failed: it will never have one (-ENODATA). Without a value (-ENOENT) the engine knows. */
+/* Reads the state of a computed file. Ready: its row has a value. Failed: it will never have one (-ENODATA). If it has none yet (-ENOENT), the engine
+ * knows the state. */
 static int node_state(struct session *s, const struct node *n, struct state *ret)
 {
         const struct route *row = n->route;

@@ -52,7 +52,7 @@ START_TEST(test_answered)
 }
 END_TEST
 
-/* What is not certain of the script is not of a query. */
+/* An answer that is uncertain in a script is so as a query's. */
 START_TEST(test_uncertain)
 {
         struct fact f = {.verdict = VERDICT_SAT, .answers = {.data = (char[48]){0}, .size = 48}, .results = {.data = "sat\nunsat\nsat\n", .size = 14}};

@@ -68,8 +68,8 @@ void cmd_solver_try(int argc, char **argv)
         static const char doc[] =
                 "Report all problems of a recipe at once: check its paths and eras, build one commit (default: HEAD), run it, with a seed, "
                 "too, and build it again. Prints for each check: its name, ok, problem or skipped, and what to do.\v"
-                "CASE: a file, or without --recipe a case of the store (default: small formulas whose answer is known). Runs are not kept; the build is. Exit status "
-                "1 when there is a problem.\n\n"
+                "CASE: a file, or without --recipe a case of the store (default: small formulas whose answer is known). Runs are not kept; the build "
+                "is. Exit status 1 when there is a problem.\n\n"
                 "    solverfs solver try --recipe my.recipe ~/src/solver v1.0";
         static struct try_options o;
         int r;

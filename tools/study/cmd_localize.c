@@ -128,7 +128,8 @@ static void tell_unbuildable(const struct localizing *o)
                 else
                         complain("%s %s %s, so the search begins where the two lines part, at %.12s, and %s cannot be built: %s; name as "
                                  "--reference a commit that can be built of 'git log --first-parent %.12s..%s', or see 'solverfs build --log %s %.12s'",
-                                 o->reference, why_apart(o), o->target, fork_sha.s, ends[i] == fork ? "that commit" : "that commit and those behind it", reason,
+                                 o->reference, why_apart(o), o->target, fork_sha.s,
+                                 ends[i] == fork ? "that commit" : "that commit and those behind it", reason,
                                  fork_sha.s, o->target, name, sha.s);
         }
 }

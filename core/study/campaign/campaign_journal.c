@@ -158,7 +158,8 @@ static int replay_checkpoint(struct campaign_journal *j, struct slice bytes, con
 }
 
 /* *ret_begin, *ret_size: as in struct campaign_journal. */
-static int replay_file(struct campaign_journal *j, int fd, const char *path, campaign_replay_fn replay, void *user, uint64_t *ret_begin, uint64_t *ret_size)
+static int replay_file(struct campaign_journal *j, int fd, const char *path, campaign_replay_fn replay, void *user, uint64_t *ret_begin,
+                       uint64_t *ret_size)
 {
         cleanup_blob struct blob b = {0};
         const char *bytes;

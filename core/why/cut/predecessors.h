@@ -26,7 +26,7 @@ struct predecessors_options {
         int cancel_fd;
         const struct progress *progress;
 };
-/* Of the runs of one script. A pair is a run of the query alone, and one in this script. */
+/* The times of one script's runs. A pair is a run of the query alone, and one in this script. */
 struct query_time {
         size_t pairs;        /* of the comparison with the query alone */
         double median;       /* seconds; a run without an answer counts its limit */

@@ -81,7 +81,7 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
 
 /* -- calls --------------------------------------------------------------------------------------------------------- */
 
-/* What a run does next: "calls f", "compares at x.c:3: less". Outcomes from 4 on are cases of a switch (trail_runtime.c). */
+/* Adds the next step of a run: "calls f", "compares at x.c:3: less". Outcomes from 4 on are cases of a switch (trail_runtime.c). */
 static void add_next(const struct diverge_step *s, struct buffer *to)
 {
         static const char *const outcomes[] = {"equal", "less", "greater", "different"};

@@ -39,7 +39,7 @@ static void flips_done(struct flips *f)
 
 /* -- one test ----------------------------------------------------------------------------------------------------- */
 
-/* What is known of a set, whatever its order. Valid until the next call. */
+/* The results of a set so far, whatever its order. Valid until the next call. */
 static struct known *find_known(struct search *s, const struct option_flip *list, size_t n)
 {
         uint64_t set = n;
