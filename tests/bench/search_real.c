@@ -37,6 +37,7 @@
 struct find {
         char *text, *reduced, *form; /* owned */
         double when;
+        const char *source; /* strategy_next()'s */
 };
 struct campaign {
         const char *commands[2]; /* reference, target */
@@ -196,7 +197,7 @@ static int step(struct campaign *c)
                 strategy_confirmed(c->strategy, input.id, is_find);
                 if (is_find) {
                         list_grow(c->finds, c->n_finds);
-                        c->finds[c->n_finds++] = (struct find){.text = steal_pointer(text), .when = c->solving};
+                        c->finds[c->n_finds++] = (struct find){.text = steal_pointer(text), .when = c->solving, .source = input.source};
                 }
                 free(text);
         } else {
@@ -299,6 +300,23 @@ static void keep(const struct campaign *c, size_t at, const char *name, const ch
                 die(path);
 }
 
+/* What each source was used for, and the time and source of each find. */
+static void keep_arms(const struct campaign *c)
+{
+        cleanup_buffer struct buffer text = {0};
+        struct strategy_arm arms[64];
+        size_t n = strategy_arms(c->strategy, arms, ARRAY_SIZE(arms));
+        char path[PATH_MAX];
+
+        for (size_t i = 0; i < n; i++)
+                buffer_addf(&text, "%s\t%" PRIu64 "\t%" PRIu64 "\t%.3f\n", arms[i].name, arms[i].used, arms[i].won, arms[i].mean);
+        for (size_t i = 0; i < c->n_finds; i++)
+                buffer_addf(&text, "%03zu\t%.0f\t%s\n", i + 1, c->finds[i].when, c->finds[i].source);
+        snprintf(path, sizeof(path), "%s/sources.tsv", c->finds_folder);
+        if (write_file_atomic(path, text.data ?: "", text.size, 0644) < 0)
+                die(path);
+}
+
 static size_t count_forms(struct campaign *c)
 {
         size_t n = 0;
@@ -374,6 +392,8 @@ int main(int argc, char **argv)
         r = strategy_new(&o, &c.strategy);
         while (r == 0 && c.solving < c.seconds)
                 r = step(&c);
+        if (c.finds_folder)
+                keep_arms(&c);
         strategy_free(c.strategy);
         if (r < 0 && r != -ENOSPC) {
                 fprintf(stderr, "search_real: %s: %s\n", name, error_message(r));
