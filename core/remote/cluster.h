@@ -6,9 +6,9 @@
  *
  * Life of a worker. /bin/sh runs `launch` when runs wait and no slot is free; there are at most `workers` of them at a time. {worker} is the command
  * of the worker, quoted for a shell. The launch may wait in a queue for hours. The worker's hello describes its machine; from then on it has slots.
- * It is let go after `idle` without work. When it dies, its requests fail with -EREMOTEIO. If it was pinged and stays silent for `patience`, it
- * counts as dead. It also does if a run's result is overdue: its limit and twice `patience` have passed since the run's last progress, and twice
- * `patience` since its last output.
+ * It is let go after `idle` without work. When it dies, its requests fail with -EREMOTEIO. It counts as dead if it was pinged and stays silent for
+ * `patience`, or if a run's result is overdue: the run's limit and twice `patience` have passed since it began, and twice `patience` since the last part
+ * of its output.
  *
  * All workers have the CPU model, number of cores, kernel and C library of the first one. A worker that differs is let go, and cluster_look() names
  * it. CPU model and cores must also be those of `machine`, if the cluster had one before, as results are kept under them.
@@ -17,8 +17,8 @@
  * slowest node, those that other processes met included, differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
  *
  * A failed launch is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row and no worker is there,
- * cluster_take() says why. Launches that began before the last failure belong to it. When so many workers in
- * a row came with too little time left for a run, cluster_take() refuses that run; shorter ones go on.
+ * cluster_take() says why. Launches that began before the last failure count as the same failure. When so many workers in a row came with too little time
+ * left for a run, cluster_take() refuses that run; shorter ones go on.
  *
  * Threads: any; a cluster has one of its own, which calls `look`, without a lock, when there may be a slot or an error after an -EAGAIN. */
 #pragma once

@@ -82,8 +82,8 @@ struct cluster {
         pthread_mutex_t lock;
         pthread_cond_t drained; /* some output was written, or a node is lost */
         /* under lock, nodes and slots included */
-        bool closing, calling;
-        pthread_cond_t called;
+        bool closing, calling; /* calling: `look` is being called */
+        pthread_cond_t called; /* that call has ended */
         void (*look)(void *user);
         void *look_user;
         TAILQ_HEAD(, node) nodes;
@@ -120,17 +120,17 @@ void node_read(struct node *n);       /* reads its output */
 void node_read_error(struct node *n); /* reads its standard error */
 void node_leave(struct node *n);      /* tells it to end */
 void node_lose(struct node *n, const char *format, ...) printf_like(2, 3); /* fails all its requests */
-uint64_t node_margin(const struct node *n); /* beyond a run's limit; also from one part of its output to the next */
+uint64_t node_margin(const struct node *n); /* the longest time from a run's limit to its result, or from one part of its output to the next */
 void node_reap(struct node *n);                                            /* its process has ended */
 void node_free_if_done(struct node *n);
 
 /* cluster.c */
 void cluster_fail(struct cluster *c, const char *sentence, bool is_launch); /* lock held; is_launch: no worker came of a launch */
 void cluster_wake(struct cluster *c);
-unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: the number of nodes in that state */
 
 /* cluster_thread.c */
 void *cluster_thread(void *cluster);
+unsigned cluster_count(const struct cluster *c, enum node_state state); /* lock held: the number of nodes in that state */
 
 /* cluster_request.c: one request on a slot and its answer. */
 struct call {
@@ -139,8 +139,8 @@ struct call {
         const struct progress *progress; /* the worker's; NULL: not wanted */
         const struct listener *listener; /* receives the output of its build; NULL: none */
         uint64_t cancelled;              /* now_ns() when the worker was told to end it; 0: it was not */
-        size_t n_sent;                   /* files that the worker had been sent before the request, and those looked at since */
-        bool *struck;                    /* owned; for each of the slot's `wants`: sent since, perhaps by another slot */
+        size_t n_sent;                   /* of the node's files sent: how many were sent before the request, or looked at since by call_wants() */
+        bool *struck;                    /* owned; for each of the slot's `wants`: sent since the request, perhaps by another slot */
 };
 /* `wall_ns`: the longest time; -ERESTART if the worker ends before that. `output_most`: as in the slot. */
 int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most);

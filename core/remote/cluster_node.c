@@ -56,8 +56,7 @@ static int start_process(struct node *n, const char *command)
         if (r == 0 && (n->process = pidfd_open(n->pid, 0)) < 0) { /* its end would not be noticed */
                 r = -errno;
                 kill(-n->pid, SIGKILL);
-                while (waitpid(n->pid, NULL, 0) < 0 && errno == EINTR)
-                        ;
+                TEMP_FAILURE_RETRY(waitpid(n->pid, NULL, 0));
         }
         if (r == 0) {
                 n->in = steal_fd(&fds[1]);
@@ -100,8 +99,8 @@ static const char *name_of(const struct node *n)
         return n->hello.host ? n->hello.host : "a worker that was launched";
 }
 
-/* Fails the requests of its slots. */
-static void drop_requests(struct node *n)
+/* Wakes all who wait for the node: they find that it is not present any more. */
+static void wake_requests(struct node *n)
 {
         for (unsigned i = 0; i < n->n_slots; i++)
                 if (n->slots[i].id)
@@ -124,7 +123,7 @@ void node_leave(struct node *n)
         n->kill_at = n->state == NODE_LAUNCHED ? now_ns() : now_ns() + NODE_END_NS;
         n->state = NODE_LEAVING;
         closep(&n->in);
-        drop_requests(n);
+        wake_requests(n);
         cluster_wake(n->cluster);
 }
 
@@ -166,23 +165,20 @@ void node_lose(struct node *n, const char *format, ...)
         n->why = n->why ?: steal_pointer(sentence.data);
         n->kill_at = n->waited ? 0 : now_ns();
         close_pipes(n);
-        drop_requests(n);
+        wake_requests(n);
 }
 
 void node_reap(struct node *n)
 {
         int status = 0;
 
-        while (waitpid(n->pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        TEMP_FAILURE_RETRY(waitpid(n->pid, &status, 0));
         n->waited = true;
         node_read(n); /* the rest of its output */
         if (WIFSIGNALED(status))
                 node_lose(n, "was ended by signal %d", WTERMSIG(status));
-        else if (n->hello.host)
-                node_lose(n, "ended with status %d", WEXITSTATUS(status));
         else
-                node_lose(n, "ended with status %d before it said hello", WEXITSTATUS(status));
+                node_lose(n, "ended with status %d%s", WEXITSTATUS(status), n->hello.host ? "" : " before it said hello");
         closep(&n->process);
         n->state = NODE_GONE;
         n->cluster->n_nodes--;
@@ -223,10 +219,8 @@ void node_free_if_done(struct node *n)
 void node_flush(struct node *n)
 {
         while (n->in >= 0 && n->written < n->output.size) {
-                ssize_t k = write(n->in, n->output.data + n->written, n->output.size - n->written);
+                ssize_t k = TEMP_FAILURE_RETRY(write(n->in, n->output.data + n->written, n->output.size - n->written));
 
-                if (k < 0 && errno == EINTR)
-                        continue;
                 if (k < 0 && errno == EAGAIN)
                         return;
                 if (k < 0) {
@@ -262,6 +256,7 @@ static bool is_old(const struct probed *p)
         return now_seconds() > p->least.at + CLUSTER_PROBE_KEPT;
 }
 
+/* Sets c->uneven. */
 static void judge_probes(struct cluster *c)
 {
         const struct probed *least = NULL, *most = NULL;
@@ -295,6 +290,7 @@ static struct probed *probed_of(struct cluster *c, const char *host)
         return &c->probed[i];
 }
 
+/* Of the probes of a node's workers that came here the least counts, unless it is old. */
 static void note_probe(struct cluster *c, const char *host, uint64_t ns)
 {
         struct probed *p;
@@ -463,7 +459,7 @@ static int take_progress(struct cluster_slot *s, const struct packet *p)
 
         if (r == 0) {
                 buffer_add_printable(&text, s->progress.what);
-                snprintf(s->doing, sizeof(s->doing), "%s", text.data ? text.data : "");
+                snprintf(s->doing, sizeof(s->doing), "%s", text.data ?: "");
                 s->is_new = true;
                 s->due = s->run_ns ? now_ns() + s->run_ns + node_margin(s->node) : 0;
                 eventfd_write(s->event, 1);
@@ -520,7 +516,7 @@ static int take_packet(struct node *n, const struct packet *p)
 {
         if (p->type == PACKET_PONG)
                 return 0;
-        if (p->type < PACKET_WANT)
+        if (p->type < PACKET_WANT) /* the first type that only workers send */
                 return errorf(-EBADMSG, "a packet that a worker does not send");
         for (unsigned i = 0; i < n->n_slots; i++)
                 if (p->id != 0 && n->slots[i].id == p->id &&
@@ -565,12 +561,10 @@ void node_read(struct node *n)
         char bytes[1 << 16];
 
         for (size_t i = 0; i < READ_MOST / sizeof(bytes) && n->out >= 0; i++) {
-                ssize_t k = read(n->out, bytes, sizeof(bytes));
+                ssize_t k = TEMP_FAILURE_RETRY(read(n->out, bytes, sizeof(bytes)));
 
                 if (k > 0 && (n->state == NODE_LAUNCHED || n->state == NODE_PRESENT))
                         buffer_add(&n->input.bytes, bytes, (size_t)k);
-                if (k < 0 && errno == EINTR)
-                        continue;
                 if (k < 0 && errno == EAGAIN)
                         return;
                 if (k <= 0) {
@@ -592,11 +586,9 @@ void node_read_error(struct node *n)
         char bytes[1024];
 
         for (size_t i = 0; i < READ_MOST / sizeof(bytes) && n->err >= 0; i++) {
-                ssize_t k = read(n->err, bytes, sizeof(bytes));
+                ssize_t k = TEMP_FAILURE_RETRY(read(n->err, bytes, sizeof(bytes)));
                 size_t keep;
 
-                if (k < 0 && errno == EINTR)
-                        continue;
                 if (k < 0)
                         return;
                 if (k == 0)

@@ -66,7 +66,7 @@ static int read_part(int fd, uint64_t at, char *room, size_t size)
                        : errorf(-EIO, "cannot read a file that is to be sent to a worker: %s", k < 0 ? strerror(errno) : "it became shorter");
 }
 
-/* The whole file; fd -1: it is `bytes`. n->upload is held, as the parts of two uploads of a file would mingle. */
+/* Sends the whole file; fd -1: it is `bytes`. n->upload is held, as the parts of two uploads of a file would mingle. */
 static int give(const struct call *c, const struct remote_file *f, int fd, const char *bytes)
 {
         cleanup_free char *room = fd < 0 ? NULL : allocate(1, REMOTE_PART);
@@ -112,7 +112,7 @@ bool call_wants(struct call *c, const struct digest *id)
         struct node *n = lock(c);
 
         if (n->n_sent > SENT_KEPT)
-                c->n_sent = MAX(c->n_sent, n->n_sent - SENT_KEPT);
+                c->n_sent = MAX(c->n_sent, n->n_sent - SENT_KEPT); /* older ones are forgotten, and may be sent twice */
         for (; c->n_sent < n->n_sent; c->n_sent++) {
                 found = digest_list_find(wants, &n->sent[c->n_sent % SENT_KEPT]);
                 if (found)
@@ -192,7 +192,7 @@ static void pass_on(const struct call *c)
                 c->listener->hear(c->listener->user, SLICE(said.data, said.size));
 }
 
-/* Milliseconds until the worker has to be looked at; a cancelled request looks each second, as the head may begin to end. Lock held. */
+/* Milliseconds until look_late() is to be called; -1: never. With a cancelled request each second, as the head may begin to end. Lock held. */
 static int until_look(const struct call *c)
 {
         const uint64_t due = c->slot->due, now = now_ns();

@@ -96,7 +96,7 @@ int cluster_run(struct run_remote *a, const struct runner_options *options, cons
 
         x.call.slot->run_ns = options->limits.wall_ns;
         if (r == 0)
-                r = call_begin(&x.call, options->limits.wall_ns, limit ? limit + 4096 : NO_LIMIT);
+                r = call_begin(&x.call, options->limits.wall_ns, limit ? limit + 4096 : NO_LIMIT); /* and the mark of a cut */
         if (r == 0 && x.run.input.size <= AHEAD_MOST)
                 r = call_give_first(&x.call, &x.run.input, x.fds[options->n_programs], input->bytes.data);
         if (r == 0)

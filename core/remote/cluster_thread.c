@@ -5,6 +5,7 @@
 
 #include "core/remote/cluster_internal.h"
 
+/* `when`: the time at which the thread looks again, if nothing happens before. */
 static void sooner(uint64_t *when, uint64_t t)
 {
         *when = MIN(*when, t);
@@ -22,6 +23,7 @@ unsigned cluster_count(const struct cluster *c, enum node_state state)
         return k;
 }
 
+/* Launches workers until there are enough for the wanted slots and the busy ones, if each has as many slots as the last worker that came. */
 static void launch(struct cluster *c, uint64_t now, uint64_t *when)
 {
         size_t slots = c->demand, nodes;
@@ -64,6 +66,7 @@ static void ask_again(struct cluster *c, uint64_t now, uint64_t *when)
 
 /* -- each worker -- */
 
+/* A launch under way is idle since nobody asks for a slot any more. */
 static void look_idle(struct node *n, uint64_t now, uint64_t *when)
 {
         const struct cluster *c = n->cluster;

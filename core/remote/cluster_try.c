@@ -20,7 +20,7 @@ static void describe(const struct cluster_slot *s, struct buffer *ret)
                 buffer_addf(&text, ", which gives a run at most %s of memory (a recipe's 'memory' may be no more; srun --mem raises it)",
                             format_size(h->memory).s);
         buffer_addf(&text, "; it was there after %s", format_duration(after).s);
-        buffer_add_printable(ret, text.data ? text.data : "");
+        buffer_add_printable(ret, text.data ?: "");
 }
 
 /* Without a `look` nothing is launched. */

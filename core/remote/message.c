@@ -14,6 +14,7 @@ static int read_end(const struct record *r, const char *what)
 
 /* -- fields: one walk over each message writes or reads it; reading nothing frees it ------------------------------- */
 
+/* Writes `n`, or returns the number read: at most `most`, else the record fails. */
 static uint64_t number(struct transfer *t, uint64_t n, uint64_t most)
 {
         transfer_u64(t, &n);
@@ -68,7 +69,7 @@ static void hello_fields(struct transfer *t, void *message)
         transfer_u32(t, &h->protocol);
         text(t, &h->version);
         if (h->protocol != REMOTE_PROTOCOL && !t->from.error) {
-                record_slice(&t->from, record_left(&t->from));
+                record_slice(&t->from, record_left(&t->from)); /* the rest has fields that we do not know */
                 return;
         }
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)

@@ -3,7 +3,7 @@
 #include "cache/base/hash.h"
 #include "cache/base/record.h"
 
-#define MAGIC     UINT32_C(0x53465732) /* "SFW2" */
+#define MAGIC     "SFW2"
 #define HEAD_ONLY (PACKET_HEAD - 8)    /* the bytes that the second checksum covers */
 
 int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct slice body, struct buffer *ret)
@@ -12,7 +12,7 @@ int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct s
 
         if (body.size > PACKET_MOST)
                 return errorf(-EFBIG, "a packet of %zu bytes cannot be sent", body.size);
-        record_put_u32(ret, MAGIC);
+        buffer_adds(ret, MAGIC);
         record_put_u32(ret, type);
         record_put_u64(ret, id);
         record_put_u32(ret, sequence);
@@ -24,24 +24,13 @@ int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct s
         return buffer_error(ret);
 }
 
-/* True if the bytes begin like a packet. Each byte is checked as it comes, so that foreign text is reported at its first byte. */
-static bool begins_like_one(struct slice bytes)
-{
-        const uint8_t *at = bytes.data;
-
-        for (size_t i = 0; i < MIN(bytes.size, (size_t)4); i++)
-                if (at[i] != (uint8_t)(MAGIC >> (24 - 8 * i)))
-                        return false;
-        return true;
-}
-
 int packet_read(struct slice bytes, uint32_t sequence, struct packet *ret, size_t *ret_size)
 {
         struct record r = record_of(SLICE(bytes.data, MIN(bytes.size, (size_t)PACKET_HEAD)));
         uint32_t type, number, size;
         uint64_t of_body, of_head, id;
 
-        if (!begins_like_one(bytes))
+        if (memcmp(bytes.data ?: "", MAGIC, MIN(bytes.size, strlen(MAGIC))) != 0) /* foreign text is reported at its first byte */
                 return errorf(-EBADMSG, "bytes that are no packet of solverfs");
         if (bytes.size < PACKET_HEAD)
                 return -EAGAIN;

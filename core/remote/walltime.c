@@ -25,7 +25,7 @@ int walltime_parse(const char *text, uint64_t *ret_ns)
                 text += used;
                 more = *text == ':';
         }
-        if (*text || n < 2)
+        if (*text || n < 2) /* the last two parts are minutes and seconds */
                 return -EINVAL;
         *ret_ns = ((uint64_t)days * DAY_SECONDS + (n == 3 ? part[0] * UINT64_C(3600) : 0) + part[n - 2] * UINT64_C(60) + part[n - 1]) * NSEC_PER_SEC;
         return 0;

@@ -70,7 +70,7 @@ static int send_hello(struct worker *w)
         struct rlimit memory;
         int r;
 
-        if (getrlimit(RLIMIT_RSS, &memory) == 0 && memory.rlim_max != RLIM_INFINITY)
+        if (getrlimit(RLIMIT_RSS, &memory) == 0 && memory.rlim_max != RLIM_INFINITY) /* Slurm sets it to the job's memory */
                 hello.memory = memory.rlim_max;
         host_toolchain(toolchain);
         file_digests_save();
@@ -87,6 +87,7 @@ static void arriving_done(struct arriving *a)
         *a = (struct arriving){0};
 }
 
+/* The file's bytes, for program_folder_get(). */
 static int arrived(void *user, const struct digest *id, struct blob *ret)
 {
         const struct arriving *a = user;
@@ -99,7 +100,8 @@ static int arrived(void *user, const struct digest *id, struct blob *ret)
         return 0;
 }
 
-/* -EBADMSG if the head violates the protocol. Any other error fails the request. */
+/* Adds a part to the file that is arriving; with its last part the file goes into the folder. -EBADMSG: the head violates the protocol. Any other error
+ * fails the request, and 0 is returned. */
 static int take_part(struct worker *w, const struct packet *packet)
 {
         struct remote_part part;
@@ -190,14 +192,12 @@ static int take_packet(struct worker *w, const struct packet *p)
 
 /* -- reading -- */
 
+/* 1: bytes were added; 0: the input has ended. */
 static int read_more(int fd, struct buffer *in)
 {
         char bytes[1 << 16];
-        ssize_t n;
+        ssize_t n = TEMP_FAILURE_RETRY(read(fd, bytes, sizeof(bytes)));
 
-        do
-                n = read(fd, bytes, sizeof(bytes));
-        while (n < 0 && errno == EINTR);
         if (n < 0)
                 return errorf(-errno, "cannot read from the head: %s", strerror(errno));
         buffer_add(in, bytes, (size_t)n);
@@ -226,7 +226,7 @@ static int read_packets(struct worker *w)
 
 /* -- life -- */
 
-/* Makes it. Its files are run unseen, and the default folder is in /tmp, where another user may have made it first. */
+/* Makes the folder, or checks that it is ours: its files are run unseen, and another user may have made the default one, in /tmp, first. */
 static int make_own_folder(const char *folder)
 {
         struct stat st;

@@ -1,9 +1,9 @@
 /* A worker: runs and builds programs for a head, over two pipes (packet.h, message.h). A transport (srun, ssh, a shell) starts it and connects its
  * standard input and output.
  *
- * It keeps a folder, <folder>/{programs,scratch,engines,work}: files by their digest, up to a bound, the least recently used deleted first; and
- * <folder>/toolchain, the digests of this machine's compilers. Several workers of a machine may share a folder. It may be lost: missing files are
- * asked for.
+ * It keeps a folder, which several workers of a machine may share, and which may be lost: programs/ has files by their digest, up to a bound, the least
+ * recently used deleted first (a missing one is asked for); toolchain the digests of this machine's compilers; scratch/ and work/ the runs' and builds'
+ * folders; engines/ locks by which those of killed workers are found (leftovers.h).
  *
  * A run has a core of its own, leased like every run of this machine (core/run/slot.h). The sandbox of the last run on a core is kept for the next
  * run of the same program.

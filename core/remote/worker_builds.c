@@ -1,4 +1,5 @@
-/* Builds of a worker: sources from its folder of files, a clean tree, programs into the folder. */
+/* Builds of a worker: sources from its folder of files, a clean tree, programs into the folder. A function that asks the head for missing files returns 1,
+ * which ends the request: the head sends them, and asks again. */
 
 #include "core/build/live_log.h"
 #include "core/remote/worker_internal.h"
@@ -13,7 +14,7 @@ struct building {
         struct request *request;
         struct remote_tree tree; /* its files are moved into `given` */
         struct build_given given;
-        int *downloads;          /* owned; held, as many as the tree has */
+        int *downloads;          /* owned; opened so that they are not deleted during the build; as many as the tree has */
         size_t n_downloads;
         struct core_loan loans[EXEC_LOANS_MOST]; /* their locks are owned */
         size_t n_loans;

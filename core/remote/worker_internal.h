@@ -14,7 +14,7 @@
 struct request {
         uint64_t id;
         enum packet_type type;
-        union { /* by its type */
+        union { /* by its type; `run` stands for all of them in message_read() and message_done() */
                 struct remote_run run;
                 struct remote_build build;
                 struct remote_file fetch;
@@ -59,19 +59,18 @@ struct worker {
         SLIST_HEAD(, kept_runner) kept; /* except those in use */
 };
 
-/* Sends the packets of one answer together. */
 int worker_send(struct worker *w, enum packet_type type, uint64_t id, struct slice body);
 int worker_send_message(struct worker *w, enum packet_type type, uint64_t id, void *message);
 void worker_send_failure(struct worker *w, uint64_t id, int r);
 
-/* Opens a file of the folder, which the descriptor holds. -ENOENT if it is missing. */
+/* Opens a file of the folder, which is not deleted while the descriptor is open. -ENOENT if it is missing. */
 int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE]);
 /* The same, but adds a missing file to `wanted`; then *ret_fd is unchanged. */
 int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd);
 int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted); /* 1: something was asked for */
 int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes);
 
-/* worker_builds.c: 0 if it was answered. Called by a thread of the requests. */
+/* worker_builds.c, called by the request's thread: 0 if it was answered, also with PACKET_WANT; after an error the caller sends the failure. */
 int worker_build(struct worker *w, struct request *q);
 int worker_fetch(struct worker *w, struct request *q);
 

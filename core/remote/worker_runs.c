@@ -138,6 +138,7 @@ static int open_runner(struct worker *w, const struct request *q, const struct s
         return 0;
 }
 
+/* The core's kept runner if it is of the run's key, else a new one in its place. It is the caller's. */
 static int need_runner(struct worker *w, const struct request *q, const struct slot *slot, struct kept_runner **ret)
 {
         struct kept_runner *k = kept_take(w, slot->cpu);
