@@ -56,63 +56,70 @@ int combination_parse(struct workspace *w, const char *word, struct combination 
                 return r == -ENOENT ? 0 : r;
         r = resolve(ret, HOST) ?: resolve(ret, LIBRARY);
         if (r == 0 && !ret->part[HOST].revision && !ret->part[LIBRARY].revision)
-                r = errorf(-EINVAL, "'%s' holds neither of the two: give the one a revision whose history is not meant, as in %s@HEAD", word, word);
+                r = errorf(-EINVAL, "'%s' holds neither of the two: give a revision to the one whose history is not meant, as in %s@HEAD", word, word);
         return r < 0 ? r : 1;
 }
 
-/* -- the variant -------------------------------------------------------------------------------------------------- */
+/* -- the variant: one part is `fixed` at its revision, the other part's history is the variant's -- */
 
-struct place {
-        const struct recipe *library;
-        char *path; /* owned */
-};
-
-static int look_at(void *user, const char *path, const char *url)
+static enum combination_part other(enum combination_part p)
 {
-        struct place *p = user;
-
-        if (!p->path && (strcmp(url, p->library->repository ?: "") == 0 || strcmp(basename(path), p->library->name) == 0))
-                p->path = copy_string(path);
-        return p->path != NULL;
+        return p == HOST ? LIBRARY : HOST;
 }
 
-/* The library's folder in the host; NULL: not known. */
+struct library_folder {
+        const struct recipe *library;
+        char *path; /* owned; NULL: not found yet */
+};
+
+/* Takes a submodule that has the library's address or name; then nonzero, which ends history_submodules(). */
+static int take_if_library(void *user, const char *path, const char *url)
+{
+        struct library_folder *f = user;
+
+        if (strcmp(url, f->library->repository ?: "") == 0 || strcmp(basename(path), f->library->name) == 0)
+                f->path = copy_string(path);
+        return f->path != NULL;
+}
+
+/* The library's folder in the host: as typed, else of the recipe's submodules, else of .gitmodules. NULL: not known. */
 static char *find_path(const struct combination *c, const struct recipe *host)
 {
-        struct place p = {c->part[LIBRARY].solver->recipe, c->path ? copy_string(c->path) : NULL};
+        struct library_folder f = {c->part[LIBRARY].solver->recipe, c->path ? copy_string(c->path) : NULL};
 
-        for (char *const *l = host->submodules; *l; l++) {
+        for (char *const *l = host->submodules; *l && !f.path; l++) {
                 const struct recipe_submodule s = recipe_submodule(*l);
                 cleanup_free char *path = copy_prefix(s.path.data, s.path.size), *url = copy_prefix(s.repository.data, s.repository.size);
 
-                look_at(&p, path, url);
+                take_if_library(&f, path, url);
         }
-        if (!p.path)
-                history_submodules(c->part[HOST].solver->history, host->repository ?: "", look_at, &p);
-        return p.path;
+        if (!f.path)
+                history_submodules(c->part[HOST].solver->history, host->repository ?: "", take_if_library, &f);
+        return f.path;
 }
 
-static char *name_of(const struct combination *c, enum combination_part held)
+static char *name_of(const struct combination *c, enum combination_part fixed)
 {
-        const struct solver *s = c->part[held].solver;
+        const struct solver *s = c->part[fixed].solver;
         cleanup(ref_list_unrefp) struct ref_list *l = NULL;
-        bool is_tag = history_refs(s->history, &l) == 0 && ref_list_find(l, REF_TAG, c->part[held].revision);
-        const struct commit_sha sha = full_sha(s, c->part[held].commit);
-        cleanup_free char *label = format_string("-%.*s", is_tag ? 64 : 12, is_tag ? c->part[held].revision : sha.s);
-        char *name = format_string("%s%s+%s%s%s%s", c->part[HOST].solver->recipe->name, held == HOST ? label : "", c->path ?: "", c->path ? "+" : "",
-                                   c->part[LIBRARY].solver->recipe->name, held == LIBRARY ? label : "");
+        bool is_tag = history_refs(s->history, &l) == 0 && ref_list_find(l, REF_TAG, c->part[fixed].revision);
+        const struct commit_sha sha = full_sha(s, c->part[fixed].commit);
+        cleanup_free char *label = format_string("-%.*s", is_tag ? 64 : 12, is_tag ? c->part[fixed].revision : sha.s); /* a tag's first 64 bytes */
+        char *name = format_string("%s%s+%s%s%s%s", c->part[HOST].solver->recipe->name, fixed == HOST ? label : "", c->path ?: "", c->path ? "+" : "",
+                                   c->part[LIBRARY].solver->recipe->name, fixed == LIBRARY ? label : "");
 
         for (char *p = name; *p; p++)
                 *p = *p == '/' ? '.' : *p;
         return name;
 }
 
-/* The variant's recipe, and the line in it that names the held part. */
-static int make_recipe(const struct combination *c, enum combination_part held, const char *name, struct recipe **ret, char **ret_line)
+/* The variant's recipe, as for the config: it leaves out what it shares with the solver whose variant it is, that is the address and, with a fixed
+ * library, all lines `submodule` but one. *ret_line: the line in it that names the fixed part. */
+static int make_recipe(const struct combination *c, enum combination_part fixed, const char *name, struct recipe **ret, char **ret_line)
 {
-        const struct solver *host = c->part[HOST].solver, *holds = c->part[held].solver;
+        const struct solver *host = c->part[HOST].solver, *s = c->part[fixed].solver;
         const struct recipe *era = host->recipe;
-        int r = held == HOST ? era_of(host->history, era, c->part[HOST].commit, &era) : 0;
+        int r = fixed == HOST ? era_of(host->history, era, c->part[HOST].commit, &era) : 0;
         cleanup_free char *path = r == 0 ? find_path(c, era) : NULL;
 
         if (r == 0 && era->file)
@@ -122,12 +129,12 @@ static int make_recipe(const struct combination *c, enum combination_part held, 
                            c->part[LIBRARY].solver->recipe->name, era->name, c->part[LIBRARY].solver->recipe->name);
         if (r < 0)
                 return r;
-        *ret_line = format_string("%s=%s %s", path, holds->recipe->repository ?: "", full_sha(holds, c->part[held].commit).s);
+        *ret_line = format_string("%s=%s %s", path, s->recipe->repository ?: "", full_sha(s, c->part[fixed].commit).s);
         *ret = recipe_copy(era);
         set_string(&(*ret)->name, name);
-        set_string(&(*ret)->base, c->part[!held].solver->recipe->name);
+        set_string(&(*ret)->base, c->part[other(fixed)].solver->recipe->name);
         set_string(&(*ret)->repository, NULL);
-        if (held == HOST) {
+        if (fixed == HOST) {
                 set_string(&(*ret)->within, *ret_line);
         } else {
                 strings_free(steal_pointer((*ret)->submodules));
@@ -136,33 +143,35 @@ static int make_recipe(const struct combination *c, enum combination_part held, 
         return 0;
 }
 
-/* Fetches the commits first: a variant that cannot be built is useless. */
+/* Adds the variant to the config. Fetches the commits first: a variant that cannot be built is useless. 0 also if another process has just added it. */
 static int add(struct workspace *w, const struct solver *of, struct recipe *made, const char *line, const struct progress *p)
 {
-        const struct recipe_submodule held = recipe_submodule(line);
+        const struct recipe_submodule fixed = recipe_submodule(line);
         const struct solver s = {.history = of->history, .recipe = made, .repository = of->repository};
         int r;
 
         if (store_read_only(workspace_store(w)))
                 return errorf(-ENOENT, "there is no solver '%s' yet; a command that measures makes it", made->name);
-        r = recipe_check_name(made->name) ?: workspace_fetch_elsewhere(w, &s, p);
-        if (r == 0 && !history_holds(of->history, held.commit))
-                r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)held.repository.size,
-                           (const char *)held.repository.data, held.commit);
+        r = recipe_check_name(made->name) ?: workspace_fetch_sources(w, &s, p);
+        if (r == 0 && !history_holds(of->history, fixed.commit))
+                r = errorf(-ENOENT, "no branch or tag of %.*s has commit %.12s", (int)fixed.repository.size,
+                           (const char *)fixed.repository.data, fixed.commit);
         if (r == 0)
                 r = workspace_add_solver(w, &made, 1, NULL, p);
-        workspace_look_again(w); /* another process may have added it */
+        workspace_look_again(w);
         return r == -EEXIST ? 0 : r;
 }
 
-/* True if `there` is a variant of the same solver with the same part held. */
+/* True if `there` is a variant of the same solver with the same line for the fixed part. */
 static bool is_same(const struct recipe *there, const struct recipe *made, const char *line)
 {
-        const char *held = there->within ?: recipe_find_submodule(there->submodules, recipe_submodule(line).path);
+        const char *its_line = there->within ?: recipe_find_submodule(there->submodules, recipe_submodule(line).path);
 
-        return there->base && strcmp(there->base, made->base) == 0 && !there->within == !made->within && held && strcmp(held, line) == 0;
+        return there->base && strcmp(there->base, made->base) == 0 && !there->within == !made->within && its_line && strcmp(its_line, line) == 0;
 }
 
+/* True if the variant's recipe is the one that would be made now, but for the address. With a fixed library there is nothing to compare: such a variant
+ * follows the host's recipe. */
 static bool is_alike(const struct recipe *there, struct recipe *made)
 {
         cleanup_buffer struct buffer a = {0}, b = {0};
@@ -172,13 +181,13 @@ static bool is_alike(const struct recipe *there, struct recipe *made)
                (recipe_print(there, &a) == 0 && recipe_print(made, &b) == 0 && a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
 }
 
-int combination_solver(struct workspace *w, const struct combination *c, enum combination_part held, const char *name, const struct progress *p,
+int combination_solver(struct workspace *w, const struct combination *c, enum combination_part fixed, const char *name, const struct progress *p,
                        struct solver **ret, char **ret_text)
 {
-        const struct solver *of = c->part[!held].solver;
-        cleanup_free char *called = name ? copy_string(name) : name_of(c, held), *line = NULL;
+        const struct solver *of = c->part[other(fixed)].solver;
+        cleanup_free char *called = name ? copy_string(name) : name_of(c, fixed), *line = NULL;
         cleanup(recipe_unrefp) struct recipe *made = NULL;
-        int r = make_recipe(c, held, called, &made, &line);
+        int r = make_recipe(c, fixed, called, &made, &line);
 
         *ret_text = NULL;
         if (r == 0)
@@ -187,7 +196,7 @@ int combination_solver(struct workspace *w, const struct combination *c, enum co
                 r = add(w, of, made, line, p) ?: workspace_solver(w, called, ret);
                 if (r == 0)
                         *ret_text = format_string("added %s: %s, with %s (%s); 'solverfs solver remove %s' takes it out", called, of->recipe->name,
-                                                  c->part[held].solver->recipe->name, line, called);
+                                                  c->part[fixed].solver->recipe->name, line, called);
         }
         if (r == 0 && !is_same((*ret)->recipe, made, line))
                 r = errorf(-EEXIST, "there is a solver '%s' already, which is another: give this one a name by 'solverfs solver add NAME WORD'", called);

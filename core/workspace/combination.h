@@ -32,10 +32,10 @@ void combination_done(struct combination *c);
 #define cleanup_combination cleanup(combination_done)
 
 /* 1: the word is a combination. 0: it is none: no '+' with a solver before and after it. -ENOENT, -ENOTUNIQ: no such revision, or an ambiguous one.
- * -EINVAL: one of the two is a variant, or neither has a revision. */
+ * -EINVAL: one of the two is a variant, or neither has a revision. *ret: {0} before; combination_done() after each return. */
 int combination_parse(struct workspace *w, const char *word, struct combination *ret);
-/* The solver with the part `held` fixed at its revision. `name`: the solver's name; NULL: as above. Makes the solver if need be, and fetches the held
- * commit into the other part's repository. *ret_text: a sentence if it was made now, or if it would be made with another recipe now; free(). -ENOENT:
- * the folder is not known, or the store is read-only; -EEXIST: another solver has the name. */
-int combination_solver(struct workspace *w, const struct combination *c, enum combination_part held, const char *name, const struct progress *p,
+/* The solver with the part `fixed` at its revision; its commits are the other part's. `name`: the solver's name; NULL: as above. Makes the solver if need
+ * be, and fetches the fixed commit into the other part's repository. *ret_text: a sentence if it was made now, or if it would be made with another recipe
+ * now; free(). -ENOENT: the folder is not known, or the store is read-only; -EEXIST: another solver has the name. */
+int combination_solver(struct workspace *w, const struct combination *c, enum combination_part fixed, const char *name, const struct progress *p,
                        struct solver **ret, char **ret_text);

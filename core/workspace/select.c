@@ -171,6 +171,12 @@ struct choosing {
         size_t n_taken;
 };
 
+static void choosing_done(struct choosing *c)
+{
+        case_selection_done(&c->all);
+        free(c->taken);
+}
+
 static int load_all(struct choosing *c)
 {
         cleanup_free uint32_t *ids = NULL;
@@ -247,7 +253,7 @@ static bool parse_range(const char *word, uint32_t ret[2])
                sscanf(word, "%" SCNu32 "-%" SCNu32 "%n", &ret[0], &ret[1], &end) == 2 && word[end] == '\0' && ret[0] <= ret[1];
 }
 
-/* -ENOENT for a removed case. A question of a case counts, though it is never listed. */
+/* -ENOENT, and the reference is dropped, for a case that no listing shows. A query of a case counts, though it is never listed. */
 static int if_listed(int r, struct case_info **info)
 {
         if (r < 0 || case_is_there(*info))
@@ -256,7 +262,7 @@ static int if_listed(int r, struct case_info **info)
         return -ENOENT;
 }
 
-/* True for `all` and A-B, of ids and after '#'. A case of such a name is found by its id alone, as `all` must never leave out cases. */
+/* True for `all` and A-B, also after '#'. A case that has such a name is found by its id alone, as `all` must never leave out cases. */
 static bool names_several(const char *word)
 {
         uint32_t range[2];
@@ -356,12 +362,12 @@ static int choose_many(struct choosing *c, const char *word, size_t *ret_n)
 
 static int choose_word(struct choosing *c, const char *word);
 
-/* WHOLE#N, WHOLE#A-B, WHOLE#all: questions of scripts; `number` is the text after '#'. */
+/* WHOLE#N, WHOLE#A-B, WHOLE#all: queries of scripts; `number` is the text after '#'. */
 static int choose_queries(struct choosing *c, const char *word, const char *number)
 {
         cleanup_case_selection struct case_selection wholes = {0};
         cleanup_free char *whole = copy_prefix(word, (size_t)(number - 1 - word));
-        struct choosing inner = {.cases = c->cases, .sets = c->sets, .chosen = &wholes};
+        cleanup(choosing_done) struct choosing inner = {.cases = c->cases, .sets = c->sets, .chosen = &wholes};
         uint32_t range[2] = {1, UINT32_MAX};
         bool is_asked = false;
         int r = choose_word(&inner, whole);
@@ -383,13 +389,10 @@ static int choose_queries(struct choosing *c, const char *word, const char *numb
                         is_asked = true;
                 }
         }
-        if (r == 0 && !is_asked)
-                r = errorf(-ENOENT, "'%s' names no query: there is no check-sat", word);
-        case_selection_done(&inner.all);
-        free(inner.taken);
-        return r;
+        return r == 0 && !is_asked ? errorf(-ENOENT, "'%s' names no query: there is no check-sat", word) : r;
 }
 
+/* In this order: a single case's id or name; what stands behind '#'; `all`; a set; ids, patterns, folders, digests; a file. */
 static int choose_word(struct choosing *c, const char *word)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -417,28 +420,21 @@ static int choose_word(struct choosing *c, const char *word)
 
 int cases_select_set(struct workspace *w, const char *set, struct case_selection *ret)
 {
-        struct choosing c = {.cases = workspace_cases(w), .sets = workspace_sets(w), .chosen = ret};
+        cleanup(choosing_done) struct choosing c = {.cases = workspace_cases(w), .sets = workspace_sets(w), .chosen = ret};
         bool is_one;
         size_t n;
-        int r = set ? choose_set(&c, set, &is_one) : choose_matching(&c, match_folder, "", &n);
 
-        case_selection_done(&c.all);
-        free(c.taken);
-        return r;
+        return set ? choose_set(&c, set, &is_one) : choose_matching(&c, match_folder, "", &n);
 }
 
 int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret)
 {
-        struct choosing c = {.cases = workspace_cases(w), .sets = workspace_sets(w), .chosen = ret};
+        cleanup(choosing_done) struct choosing c = {.cases = workspace_cases(w), .sets = workspace_sets(w), .chosen = ret};
         int r = 0;
 
         for (size_t i = 0; i < n && r == 0; i++)
                 r = choose_word(&c, words[i]);
-        case_selection_done(&c.all);
-        free(c.taken);
-        if (r == 0 && ret->n == 0 && n > 0)
-                r = errorf(-ENOENT, "the store has no cases yet: add some with 'solverfs case add FILE'");
-        return r;
+        return r == 0 && ret->n == 0 && n > 0 ? errorf(-ENOENT, "the store has no cases yet: add some with 'solverfs case add FILE'") : r;
 }
 
 bool case_word_is_single(const char *word)

@@ -124,7 +124,7 @@ static const struct key cluster_keys[] = {
         {"patience", take_duration, OF_CLUSTER(patience_ns), "a time of at least a second, like 1m", NSEC_PER_SEC},
 };
 
-/* A kind of section. */
+/* The keys of a section. */
 struct keys {
         const char *section;
         const struct key *list;
@@ -195,7 +195,8 @@ static int take_cluster(const char *path, const struct gitconfig_section *sectio
         return r;
 }
 
-static int check_pool(const char *path, struct settings *s, const char *key, const char *name)
+/* `name` NULL: not set. */
+static int check_place(const char *path, struct settings *s, const char *key, const char *name)
 {
         if (name && strcmp(name, "local") != 0 && !find_cluster(s, name))
                 return errorf(-EINVAL, "%s: %s = %s, but there is no [cluster \"%s\"]", path, key, name, name);
@@ -207,7 +208,7 @@ static int check_clusters(const char *path, struct settings *s)
         for (size_t i = 0; i < s->n_clusters; i++)
                 if (!s->clusters[i].launch)
                         return errorf(-EINVAL, "%s: the cluster '%s' has no 'launch', as in: launch = ssh node7 {worker}", path, s->clusters[i].name);
-        return check_pool(path, s, "runs", s->runs) < 0 || check_pool(path, s, "builds", s->builds) < 0 ? -EINVAL : 0;
+        return check_place(path, s, "runs", s->runs) ?: check_place(path, s, "builds", s->builds);
 }
 
 static int take_section(const char *path, const struct gitconfig_section *section, struct settings *s)

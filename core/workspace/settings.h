@@ -4,11 +4,11 @@
 #include "core/remote/cluster.h"
 
 struct settings {
-        unsigned cores, queue;
+        unsigned cores, queue; /* 0: not set */
         enum sandbox_kind sandbox;
         uint64_t programs_bound, grace_ns, reduce_ns, fetch_timeout_ns;
         bool ccache;
-        unsigned remeasure;         /* percent of the machine that others may use during re-measurements of disturbed results; 0: none are done */
+        unsigned remeasure; /* percent of the machine that others may use during re-measurements of disturbed results; 0: none are done */
         char **crawlers; /* NULL-terminated; never NULL once read */
         char *runs;      /* where solvers without `runs` run: the name of a cluster; NULL: here */
         char *builds;    /* where solvers without `builds` are built; likewise */

@@ -3,8 +3,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "cache/base/spawn.h"
@@ -17,7 +17,7 @@
 /* Waits for curl's end. -ECANCELED: it was killed, as the user stops. */
 static int wait_for_curl(pid_t pid, const struct progress *p, int *ret_status)
 {
-        cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
+        cleanup_close int process = pidfd_open(pid, 0);
         struct pollfd end = {.fd = process, .events = POLLIN};
         pid_t ended;
         int r = 0;
@@ -26,10 +26,10 @@ static int wait_for_curl(pid_t pid, const struct progress *p, int *ret_status)
                 poll(&end, 1, LOOK_MS); /* without a descriptor, for that long */
                 r = progress_step(p, "downloading", 0, 0);
         }
-        if (ended == 0)
+        if (ended == 0) {
                 kill(-pid, SIGKILL);
-        while (ended == 0 && waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
-                ;
+                TEMP_FAILURE_RETRY(waitpid(pid, ret_status, 0));
+        }
         return r;
 }
 
@@ -80,7 +80,7 @@ static int check_download(int fd, const struct recipe_file *f)
         return fsync(fd) < 0 ? errorf(-errno, "cannot sync %.*s: %s", (int)f->name.size, (const char *)f->name.data, strerror(errno)) : 0;
 }
 
-/* Opens a partial file and locks it, so that gc leaves it alone. */
+/* Opens a file for what is being downloaded, and locks it, so that gc leaves it alone. */
 static int open_part(const char *part, int *ret)
 {
         *ret = open(part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -153,13 +153,14 @@ static int fetch_submodules(struct workspace *w, const struct solver *s, const s
                 r = workspace_solver(w, s->recipe->base, &base);
         for (char *const *l = recipe->submodules; r == 0 && *l; l++) {
                 const struct recipe_submodule line = recipe_submodule(*l);
-                cleanup_free char *path = copy_prefix(line.path.data, line.path.size), *repository = copy_prefix(line.repository.data, line.repository.size);
+                cleanup_free char *path = copy_prefix(line.path.data, line.path.size);
+                cleanup_free char *address = copy_prefix(line.repository.data, line.repository.size);
 
                 if (line.commit)
                         r = fetch_pinned(w, s->history, *l, p);
                 else if (s->recipe->within ? !recipe_find_submodule((char *[]){s->recipe->within, NULL}, line.path)
                          : !base || !strings_have(base->recipe->submodules, *l))
-                        r = history_fetch_submodule(s->history, path, repository, p);
+                        r = history_fetch_submodule(s->history, path, address, p);
         }
         return r;
 }
@@ -171,7 +172,7 @@ static bool same_lines(char *const *a, char *const *b)
         return !*a && !*b;
 }
 
-int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p)
+int workspace_fetch_sources(struct workspace *w, const struct solver *s, const struct progress *p)
 {
         const struct recipe *recipe = s->recipe;
         int r = recipe_each_file(recipe, fetch_file, &(struct fetching){w, p}) ?: fetch_submodules(w, s, recipe, p);

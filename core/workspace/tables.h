@@ -6,17 +6,17 @@
 enum table {
         TABLE_META,  /* the program's own settings, and notes: run_notes.c */
         TABLE_NAMES, /* core/workspace/names.h */
-        TABLE_COMMITS,
+        TABLE_COMMITS, /* these four: core/history/history_internal.h */
         TABLE_OIDS,
         TABLE_REFS,
         TABLE_SOURCES,
-        TABLE_CASES,
+        TABLE_CASES, /* these three: core/cases/cases.c */
         TABLE_CASE_NAMES,
         TABLE_CASE_DIGESTS,
         TABLE_BUILDS,         /* build key → build_record */
         TABLE_BUILD_PROGRAMS, /* build key → digest of the program under which results are stored (zero: failed), digest of the list used: build_used.c */
         TABLE_FACTS,          /* query.h: run key + limits → fact */
-        TABLE_SETS,
+        TABLE_SETS, /* core/cases/sets.c */
         TABLE_FINDINGS,  /* core/study/observation/observation.h */
         TABLE_CAMPAIGNS, /* core/study/observation/campaign_store.h */
         TABLE_SAMPLES,   /* query.h: run key + limits + number → fact */

@@ -10,6 +10,7 @@ static struct worker_pool *pool_of(struct engine_remote *a)
         return (struct worker_pool *)a;
 }
 
+/* struct engine_remote's. `waiting`: jobs. */
 static int take(struct engine_remote *a, uint64_t most_ns, size_t waiting, void **ret)
 {
         struct worker_pool *p = pool_of(a);
@@ -159,6 +160,7 @@ static void reread_store(struct worker_pool *p)
                 cluster_know_machine(p->cluster, p->machine);
 }
 
+/* Copies p->machine or p->toolchain, after reading it again if need be. False: not known, and *ret is "?". */
 static bool known_text(struct worker_pool *p, const char *text, char *ret, size_t size)
 {
         bool is_known;
@@ -269,7 +271,7 @@ struct sharing {
         size_t n;
 };
 
-/* Counts the probes, and puts them into `txn` unless it is NULL. */
+/* Counts a probe, and stores it unless `txn` is NULL. */
 static void put_probe(void *user, const char *host, const struct cluster_probe *probe)
 {
         struct sharing *s = user;

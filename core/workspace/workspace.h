@@ -101,7 +101,7 @@ int workspace_check_name(const char *name); /* -EINVAL with a sentence: the name
 int workspace_add_solver(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
 /* Fetches what a solver's builds read beside its repository: submodules, downloads (<store>/downloads/<sha256>), and the host of `within`. */
-int workspace_fetch_elsewhere(struct workspace *w, const struct solver *s, const struct progress *p);
+int workspace_fetch_sources(struct workspace *w, const struct solver *s, const struct progress *p);
 /* Fetches one download. -EINVAL: it does not have its digest. */
 int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const struct progress *p);
 /* Gives an existing solver another recipe. Its repository stays, and is updated from `url` if that is another address; NULL: the old one. Variants that
@@ -110,7 +110,7 @@ int workspace_fetch_file(struct workspace *w, const struct recipe_file *f, const
 int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes, size_t n, const char *url, const struct progress *p);
 
 /* Takes solvers and variants out of the config: they take no queries any more, and their jobs end. Measurements stay, and the same recipe finds them
- * again. -ENOENT; -EINVAL: one has variants that are not among the names. */
+ * again. -ENOENT: one is not in the config; -EINVAL: one has variants that are not among the names. */
 int workspace_remove_solvers(struct workspace *w, const char *const *names, size_t n);
 
 const struct settings *workspace_settings(struct workspace *w); /* as of open */

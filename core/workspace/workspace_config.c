@@ -20,6 +20,7 @@ void workspace_note_mistake(struct workspace *w, const char *what, int r)
         buffer_add(&w->mistakes, line.data, line.size);
 }
 
+/* The error of a truncated config. */
 static int cut_off(struct workspace *w, const struct config_text *c)
 {
         static const char until[] = "what was last read counts, until 'solverfs fsck' puts it back";
@@ -43,10 +44,11 @@ static bool any_recipe_differs(const struct solver_list *before, const struct so
         return false;
 }
 
+/* Takes the solvers of a config that was read, and keeps a copy of its text. < 0: none of it can be read, so the old solvers stay. */
 static int take_config(struct workspace *w, const struct config_text *c)
 {
         struct settings settings = {0}; /* checked only: they take effect at the next opening */
-        const bool is_open = w->solvers;
+        const bool is_open = w->solvers; /* else this is workspace_open(), which has checked the settings */
         struct solver_list *l;
         int r = is_open ? settings_parse(config_text_slice(c), w->config, &settings) : 0;
         const bool is_good = r == 0;

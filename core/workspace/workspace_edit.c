@@ -59,13 +59,13 @@ static int check_names(const struct workspace *w, const struct edit *e, struct r
 static int add_history(struct workspace *w, const char *name, const char *url, const struct progress *p)
 {
         cleanup(history_unrefp) struct history *h = NULL;
-        uint32_t fresh;
+        uint32_t n_new;
         int r;
 
         pthread_mutex_lock(&w->lock);
         r = workspace_history(w, name, &h);
         pthread_mutex_unlock(&w->lock);
-        return r < 0 ? r : history_update(h, url, !url, p, &fresh);
+        return r < 0 ? r : history_update(h, url, !url, p, &n_new);
 }
 
 static bool is_openable(const char *repository)
@@ -137,7 +137,7 @@ static void keep_places(const struct recipe *old, struct recipe *const *recipes,
                 set_string(&now->builds, old->builds);
 }
 
-/* *ret_url: the address of the solver's repository; free(). */
+/* Checks that the solver is in the config, and that no new variant has the name of another solver. *ret_url: the address of its repository; free(). */
 static int check_replaceable(const struct edit *e, struct recipe *const *recipes, size_t n, char **ret_url)
 {
         const char *name = recipes[0]->name;
@@ -159,11 +159,9 @@ int workspace_replace_recipe(struct workspace *w, struct recipe *const *recipes,
 {
         cleanup_free char *absolute = url ? realpath(url, NULL) : NULL;
         cleanup_edit struct edit e = {.lock = -1};
-        int r = check_reserved(recipes, n);
+        int r = check_reserved(recipes, n) ?: begin_edit(w, p, &e);
 
         url = absolute ?: url;
-        if (r == 0)
-                r = begin_edit(w, p, &e);
         if (r == 0) {
                 free(steal_pointer(recipes[0]->repository));
                 r = check_replaceable(&e, recipes, n, &recipes[0]->repository);

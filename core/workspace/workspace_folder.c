@@ -13,7 +13,6 @@ int workspace_default_dir(const char *given, char ret[PATH_SIZE])
         static const struct {
                 const char *variable, *below;
         } places[] = {{"SOLVERFS_STORE", ""}, {"XDG_DATA_HOME", "/solverfs"}, {"HOME", "/.local/share/solverfs"}};
-
         const char *value = given, *below = "";
 
         for (size_t i = 0; (!value || !*value) && i < ARRAY_SIZE(places); i++) {
@@ -106,14 +105,14 @@ static bool is_empty_folder(int parent, const char *name)
 /* True for an entry that an interrupted init may have made. A folder counts only when empty: otherwise it belongs to somebody. */
 static bool is_beginning(int parent, const char *name)
 {
-        static const char *const files[] = {".", "..", "store.lock", "write.lock"}, *const others[] = {"journal", "lmdb"};
+        static const char *const files[] = {".", "..", "store.lock", "write.lock"}, *const of_store_open[] = {"journal", "lmdb"};
 
-        if (is_among(name, folders, ARRAY_SIZE(folders)) || is_among(name, others, ARRAY_SIZE(others)))
+        if (is_among(name, folders, ARRAY_SIZE(folders)) || is_among(name, of_store_open, ARRAY_SIZE(of_store_open)))
                 return is_empty_folder(parent, name);
         return is_among(name, files, ARRAY_SIZE(files)) || strncmp(name, "config.", strlen("config.")) == 0;
 }
 
-/* Refuses a folder that cannot become a store. It may be missing, empty (even a mount point), or hold only the beginning of a store. */
+/* Refuses a folder with other things in it than the beginning of a store. */
 static int check_free(const char *dir)
 {
         cleanup_dir DIR *d = opendir(dir);
@@ -127,6 +126,7 @@ static int check_free(const char *dir)
         return is_free ? 0 : errorf(-ENOTEMPTY, "%s is not empty; a store needs a folder of its own", dir);
 }
 
+/* Refuses a folder inside another store. */
 static int check_outside(const char *dir)
 {
         cleanup_free char *above = copy_string(dir);

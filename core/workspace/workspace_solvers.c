@@ -57,11 +57,12 @@ static int check_builder(const struct recipe *r)
 
         for (size_t i = 0; i < r->n_eras; i++)
                 has |= r->eras[i]->dependencies[0] != NULL;
-        return has ? errorf(-EINVAL, "%s has a 'dependency' in its recipe, a folder of this machine, and cannot be built elsewhere: say builds = local in [solver \"%s\"]",
-                            r->name, r->base ?: r->name)
+        return has ? errorf(-EINVAL, "%s has a 'dependency' in its recipe, a folder of this machine, and cannot be built elsewhere: say builds = local in "
+                                     "[solver \"%s\"]", r->name, r->base ?: r->name)
                    : 0;
 }
 
+/* Sets the builder of the solver and of its recipe, which is part of the build keys. */
 static int find_builder(struct workspace *w, struct solver *s, struct recipe *recipe)
 {
         int r = workspace_find_pool(w, recipe->builds ?: w->settings.builds, &s->builder);

@@ -131,7 +131,7 @@ void draft_fetch_submodules(struct draft *d)
                 return;
         attempt_text(NULL, d->keys.submodules, &text);
         use_recipe(&text);
-        r = check_submodules(d) ?: workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
+        r = check_submodules(d) ?: workspace_fetch_sources(common.workspace, common.solver, &command_progress);
         progress_clear();
         if (r == -ECANCELED || r == -EINTR)
                 command_must(r);

@@ -41,7 +41,7 @@ static int update_one(struct solver *s, bool has_base)
                                          history_update(s->history, s->recipe->repository, false, &command_progress, &n_new);
 
         if (r == 0)
-                r = workspace_fetch_elsewhere(common.workspace, s, &command_progress);
+                r = workspace_fetch_sources(common.workspace, s, &command_progress);
         progress_clear();
         if (r < 0) {
                 complain("%s: %s", s->recipe->name, error_message(r));

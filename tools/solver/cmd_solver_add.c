@@ -182,7 +182,7 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
                 cleanup_solver struct solver *s = NULL;
 
                 r = workspace_solver(common.workspace, list[i]->name, &s)
-                    ?: workspace_fetch_elsewhere(common.workspace, s, &command_progress);
+                    ?: workspace_fetch_sources(common.workspace, s, &command_progress);
         }
         progress_clear();
         if (r < 0)

@@ -57,7 +57,7 @@ static int add_and_try(void *user)
         recipe_list_free(list, n);
         if (r == 0)
                 r = workspace_solver(common.workspace, name, &s)
-                    ?: workspace_fetch_elsewhere(common.workspace, s, &command_progress);
+                    ?: workspace_fetch_sources(common.workspace, s, &command_progress);
         progress_clear();
         command_must_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
         return try_solver(name, o);

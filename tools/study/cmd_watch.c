@@ -130,7 +130,7 @@ static int fetch(void)
 {
         uint32_t n_new;
         int r = history_update(common.solver->history, common.solver->recipe->repository, false, &command_progress, &n_new)
-            ?: workspace_fetch_elsewhere(common.workspace, common.solver, &command_progress);
+            ?: workspace_fetch_sources(common.workspace, common.solver, &command_progress);
 
         progress_clear();
         if (command_interrupted())
