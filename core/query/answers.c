@@ -94,7 +94,7 @@ static void disputed_row(uint32_t info, char ret[NOTE_KEY_SIZE])
         snprintf(ret, NOTE_KEY_SIZE, "disputed/%08" PRIx32, info);
 }
 
-/* Drops the fact's row under other letters, and checks whether other facts contradict it. */
+/* Drops the fact's row in groups of other letters, and checks whether a group contradicts it. Reads one row of each group. */
 static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struct slice letters, bool *ret_disputed)
 {
         char prefix[NOTE_KEY_SIZE], same[NOTE_KEY_SIZE];
@@ -106,7 +106,7 @@ static int look_at_groups(struct store_txn *t, const struct noted_fact *f, struc
         while ((r = note_next(t, prefix, &row)) == 1) {
                 char *end = strrchr(row.key, '/') + 1;
 
-                *end = '\0';
+                *end = '\0'; /* now the prefix of its group */
                 *ret_disputed |= first_difference(letters, note_rest(&row), 0) != SIZE_MAX;
                 r = letters.size > 0 && strcmp(row.key, same) == 0 ? 0 : note_set(t, row.key, f, false, SLICE("", 0));
                 if (r < 0)
@@ -266,7 +266,7 @@ static void dispute_line(const struct noted_cell *a, const struct noted_cell *b,
         buffer_adds(ret, ": one of them is wrong");
 }
 
-/* One of the two answers is by `of`, whichever group has it. */
+/* 1, and the line, if groups i and k contradict each other and have a witness each. One of the witnesses is by `of`, whichever group has it. */
 static int find_pair(struct workspace *w, const struct notes *said, size_t i, size_t k, uint32_t query, const struct solver *of, struct buffer *ret)
 {
         cleanup_noted struct noted_cell a = {0}, b = {0};
@@ -286,6 +286,7 @@ static int find_pair(struct workspace *w, const struct notes *said, size_t i, si
         return r;
 }
 
+/* 1: the case has a row in disputed/. */
 static int is_disputed(struct workspace *w, uint32_t info)
 {
         cleanup_txn struct store_txn *t = NULL;
@@ -296,6 +297,7 @@ static int is_disputed(struct workspace *w, uint32_t info)
         return r < 0 ? r : store_has(t, TABLE_META, slice_string(row));
 }
 
+/* 1, and the line: two groups contradict each other, in that query unless it is 0, and both have a witness. */
 static int find_dispute(struct workspace *w, uint32_t info, uint32_t query, const struct solver *of, struct buffer *ret)
 {
         cleanup_notes struct notes said = {0};
@@ -342,8 +344,33 @@ static int compare_cells(const void *a, const void *b)
         return compare_groups(a, b) ?: compare_seeds(a, b);
 }
 
-/* One line for each commit and case, with the first seed's answer. A seed has several rows: one for the fact under each limit, and a cell's present fact
- * may be any of them. */
+/* The line of a commit and case: the first seed's answer, and how many other seeds are wrong; empty if none is any more. A seed has several rows: one for
+ * the fact under each limit, and a cell's present fact may be any of them. */
+static int group_line(struct workspace *w, const struct note *rows, size_t n, const struct solver *of, struct buffer *ret)
+{
+        const struct note *last = NULL; /* the row of the last wrong seed */
+        bool has_seed = false;
+        size_t n_seeds = 0;
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < n; i++) {
+                cleanup_noted struct noted_cell c = {0};
+
+                r = noted_open(w, &rows[i], &c);
+                if (r == 0 && c.fact->wrong && is_of(&c, of) && (!last || compare_seeds(last, &rows[i]) != 0)) {
+                        if (n_seeds++ == 0) {
+                                wrong_line(&c.cell, c.fact, ret);
+                                has_seed = c.cell.has_seed;
+                        }
+                        last = &rows[i];
+                }
+                r = r == -ENOENT ? 0 : r;
+        }
+        if (n_seeds > 1)
+                buffer_addf(ret, ", and under %zu %sseed%s", n_seeds - 1, has_seed ? "other " : "", n_seeds == 2 ? "" : "s");
+        return r;
+}
+
 static int tell_wrong(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user)
 {
         cleanup_notes struct notes c = {0};
@@ -352,28 +379,11 @@ static int tell_wrong(struct workspace *w, const struct solver *of, wrong_answer
         sort_list(c.list, c.n, sizeof(*c.list), compare_cells);
         for (size_t i = 0, end; r == 0 && i < c.n; i = end) {
                 cleanup_buffer struct buffer line = {0};
-                const struct note *last = NULL;
-                size_t n_more = 0;
-                bool has_seed = false;
 
-                for (end = i; r == 0 && end < c.n && compare_groups(&c.list[i], &c.list[end]) == 0; end++) {
-                        cleanup_noted struct noted_cell n = {0};
-
-                        r = noted_open(w, &c.list[end], &n);
-                        if (r == 0 && n.fact->wrong && is_of(&n, of) && (!last || compare_seeds(last, &c.list[end]) != 0)) {
-                                n_more += last != NULL;
-                                if (!last) {
-                                        wrong_line(&n.cell, n.fact, &line);
-                                        has_seed = n.cell.has_seed;
-                                }
-                                last = &c.list[end];
-                        } else if (r == -ENOENT) {
-                                r = 0;
-                        }
-                }
-                if (n_more > 0)
-                        buffer_addf(&line, ", and under %zu %sseed%s", n_more, has_seed ? "other " : "", n_more == 1 ? "" : "s");
-                if (r == 0 && last)
+                for (end = i + 1; end < c.n && compare_groups(&c.list[i], &c.list[end]) == 0;)
+                        end++;
+                r = group_line(w, &c.list[i], end - i, of, &line);
+                if (r == 0 && line.size > 0)
                         r = fn(user, ANSWER_WRONG, line.data);
         }
         return r;
@@ -396,6 +406,7 @@ int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn 
 
 /* -- a status that became known ---------------------------------------------------------------------------------- */
 
+/* Writes the rows of the fact that a row names, by its case's present status. */
 static int renote(struct workspace *w, const struct note *note)
 {
         cleanup_noted struct noted_cell n = {0};
@@ -414,7 +425,7 @@ static int renote(struct workspace *w, const struct note *note)
         return u.r;
 }
 
-static int look_at_answers(struct workspace *w, uint32_t info)
+static int renote_all(struct workspace *w, uint32_t info)
 {
         cleanup_notes struct notes c = {0};
         int r = read_said(w, info, &c);
@@ -429,14 +440,14 @@ int answers_look_again(struct workspace *w, uint32_t info)
         cleanup(case_info_unrefp) struct case_info *of = NULL;
         cleanup_free struct scrambled_input *made = NULL;
         size_t n = 0;
-        int r = look_at_answers(w, info)
+        int r = renote_all(w, info)
             ?: cases_get(workspace_cases(w), info, &of)
             ?: scrambled_list(w, &of->sha256, &made, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
 
-                r = cases_find_digest(workspace_cases(w), &made[i].sha256, &input) ?: look_at_answers(w, input->id);
+                r = cases_find_digest(workspace_cases(w), &made[i].sha256, &input) ?: renote_all(w, input->id);
                 r = r == -ENOENT ? 0 : r;
         }
         return r;

@@ -1,6 +1,7 @@
 /* Answers that cannot be right: one that contradicts the status of its case, or two that contradict each other on a case of unknown status.
  * A wrong answer matters more than any time, so it is noted when its fact is put (noted_cell.h). The letters of a row in said/ are "su?s…", one
- * for each question. A row disputed/<case> says that two answers to the case contradict each other. */
+ * for each question, that is each check-sat of the case. Rows with the same letters are a group. A row disputed/<case> says that two answers to the case
+ * contradicted each other when they were put. */
 #pragma once
 
 #include "core/query/noted_cell.h"

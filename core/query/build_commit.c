@@ -1,9 +1,8 @@
 /* Builds a commit, here or on the cluster where its solver is built. */
+#include "cache/base/lock.h"
 #include "core/build/era.h"
 #include "core/build/live_log.h"
 #include "core/query/query_internal.h"
-
-#include "cache/base/lock.h"
 
 struct remote_build {
         struct build_remote remote; /* first */
@@ -11,7 +10,8 @@ struct remote_build {
         struct cluster_slot *slot;
 };
 
-/* The build's key holds the cluster's toolchain as of when the key was made. */
+/* Builds on the worker, if it has the toolchain that the build's key was made with. Otherwise the store learns the worker's, and whoever asks again gets
+ * another key. */
 static int build_remotely(struct build_remote *b, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
         struct remote_build *p = (struct remote_build *)b;
@@ -24,7 +24,8 @@ static int build_remotely(struct build_remote *b, const struct build_request *q,
                 return cluster_build(p->slot, q, sources, ret);
         r = pool_note_toolchain(p->pool, now);
         return r < 0 ? r
-                     : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again", p->pool->name);
+                     : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again",
+                              p->pool->name);
 }
 
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,

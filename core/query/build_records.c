@@ -72,6 +72,7 @@ bool build_query_estimate(const struct query *query, struct cost *ret)
         return ret->mean_ns > 0;
 }
 
+/* The record, the list of what it used, the row of its program, and the average of build times. */
 static int put_in(struct store_txn *t, const struct build_query *q, const struct build_record *record, struct slice encoded)
 {
         const struct solver *s = q->solver;

@@ -15,6 +15,6 @@ const char *cell_check(const struct cell *cell, const struct fact *f, bool dispu
 /* "z3 1a2b3c4d5e6f: the program cannot be executed: …", and what to do. Adds nothing if `f`, of this commit, has no such reason. */
 void not_started_line(const struct solver *s, uint32_t commit, const struct fact *f, struct buffer *ret);
 
-/* Prints any file of a cell: also CELL_QUERIES, which reads the case for the lines of its questions, and CELL_EFFORT. `f` as above. */
+/* Prints any file of a cell: also CELL_QUERIES, which reads the case for the lines of its queries, and CELL_EFFORT. `f` as above. */
 int cell_print(struct workspace *w, const struct recipe *recipe, const struct case_info *info, const struct fact *f, enum cell_file file,
                struct buffer *ret);

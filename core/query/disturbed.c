@@ -117,7 +117,7 @@ static int make_query(struct workspace *w, const struct note *note, const struct
 {
         struct remeasure_query *q = allocate(1, sizeof(*q));
         struct hasher *h;
-        int r = run_query_init(&q->run, &query_remeasure_type, w, cell);
+        int r = run_query_init(&q->run, &query_remeasure_type, w, cell, NULL);
 
         if (r < 0) {
                 query_unref(&q->run.query);

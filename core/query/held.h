@@ -19,6 +19,6 @@ int held_program(const char *path, struct held *ret);
 void held_done(struct held *h);
 #define cleanup_held cleanup(held_done)
 
-/* One that an earlier job of the slot has left, if it can become the wanted one, else a new one. */
+/* A runner that an earlier job of the slot has left, if it can become the wanted one, else a new one. */
 struct runner *job_runner(struct job *j, const struct runner_options *o);
 void job_leave_runner(struct job *j, struct runner *r); /* ends its run, if any; NULL: nothing */

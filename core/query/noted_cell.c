@@ -155,19 +155,10 @@ void noted_done(struct noted_cell *n)
         *n = (struct noted_cell){0};
 }
 
-/* A scrambled input is in no listing either, but in use. */
-static int take_input(struct workspace *w, struct case_info **info)
-{
-        struct scrambled_inputs all = {0};
-        int r = scrambled_take_status(w, &all, info);
-
-        free(all.list);
-        return r;
-}
-
 int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret)
 {
         struct transfer t = {.from = record_of(SLICE(n->value.data, n->value.size))};
+        struct scrambled_inputs inputs = {0};
         struct remeasured c = {0};
         git_oid oid = {0};
         int r;
@@ -182,8 +173,9 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         r = workspace_solver_by_number(w, c.solver, &ret->cell.solver)
             ?: history_number(ret->cell.solver->history, &oid, &ret->cell.commit)
             ?: cases_get(workspace_cases(w), c.info, &ret->cell.info);
-        if (r == 0 && ret->cell.info->removed)
-                r = ret->cell.info->derived ? take_input(w, &ret->cell.info) : -ENOENT;
+        if (r == 0 && ret->cell.info->removed) /* a scrambled input is in no listing either, but in use */
+                r = ret->cell.info->derived ? scrambled_take_status(w, &inputs, &ret->cell.info) : -ENOENT;
+        free(inputs.list);
         if (r == 0)
                 r = run_find(w, &ret->cell, true, &ret->fact);
         return r == -ESTALE ? -ENOENT : r;

@@ -168,7 +168,8 @@ int program_digest(const char *path, struct digest *ret)
         return look.kind == FILE_CONTENT && access(path, X_OK) == 0 ? 0 : errorf(-EINVAL, "%s is not a program, or cannot be read", path);
 }
 
-static int look_at(struct program *p)
+/* Checks that the file is a program that can be executed here, and finds its digest. */
+static int check_file(struct program *p)
 {
         cleanup_free char *real = realpath(p->path, NULL);
         struct stat st;
@@ -227,7 +228,7 @@ int program_ask_version(struct workspace *w, const struct recipe *recipe, const 
         return r;
 }
 
-/* "4.8.12", "v1.2": digits with a point between. */
+/* The length of a version at the beginning of the text, such as 4.8.12 or v1.2-rc1: a digit first, and a point in it. 0: none. */
 static size_t number_length(const char *word)
 {
         size_t n = (word[0] == 'v' || word[0] == 'V') && isdigit((unsigned char)word[1]), from = n;
@@ -328,7 +329,8 @@ static void print_sections(const struct program *p, const char *name, bool is_fi
 {
         if (is_first)
                 buffer_adds(ret, "[solver \"" RECIPE_PROGRAMS "\"]\n"
-                                 "    # Programs without a repository, each a [binary] below, as 'exec:PATH ARG...' named it. Limits and 'effort' here are theirs.\n"
+                                 "    # Programs without a repository, each a [binary] below, as 'exec:PATH ARG...' named it. "
+                                 "Limits and 'effort' here are theirs.\n"
                                  "    format = any\n"
                                  "    build = false\n"
                                  "    output = program\n"
@@ -347,7 +349,8 @@ static int make_commit(struct workspace *w, const struct program *p, const char 
         cleanup_buffer struct buffer message = {0}, text = {0};
         struct stat st;
         uint32_t commit;
-        int r = stat(p->path, &st) < 0 ? errorf(-errno, "cannot read the program %s: %s", p->path, strerror(errno)) : history_init(w->repos, RECIPE_PROGRAMS);
+        int r = stat(p->path, &st) < 0 ? errorf(-errno, "cannot read the program %s: %s", p->path, strerror(errno))
+                                       : history_init(w->repos, RECIPE_PROGRAMS);
 
         if (r == 0) {
                 pthread_mutex_lock(&w->lock);
@@ -433,8 +436,8 @@ static int find_commit(struct workspace *w, const struct program *p, struct solv
         if (r < 0)
                 return r;
         if (!s->recipe->is_programs)
-                return errorf(-EEXIST, "a solver of yours is called '" RECIPE_PROGRAMS "', where programs like '%s' are kept: remove it, and add it under another name",
-                              p->text);
+                return errorf(-EEXIST, "a solver of yours is called '" RECIPE_PROGRAMS "', where programs like '%s' are kept: remove it, and add it under "
+                                       "another name", p->text);
         for (size_t i = 0; i < s->recipe->n_eras && !binary; i++)
                 binary = is_of_program(s->recipe->eras[i], p) ? s->recipe->eras[i] : NULL;
         if (!binary)
@@ -472,7 +475,7 @@ static int add_new(struct workspace *w, const struct program *p, int cancel_fd, 
 int program_commit(struct workspace *w, const char *text, int cancel_fd, const struct progress *progress, struct solver **ret, uint32_t *ret_commit)
 {
         cleanup_program struct program p = {.text = text};
-        int r = parse(&p) ?: look_at(&p);
+        int r = parse(&p) ?: check_file(&p);
 
         if (r < 0)
                 return r;

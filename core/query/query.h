@@ -1,5 +1,5 @@
 /* The queries. Each constructor finds what the value depends on (the key) and returns a query for the engine. Errors: -ENOENT: no such commit or
- * case; -ESTALE; those of store.h.
+ * case; -ESTALE: the repository has lost the commit; those of store.h.
  *
  * Run key = digest of the program ‖ case sha256 ‖ run digest (template, arguments, environment, seed, machine: cell_machine()), in this order, so all
  * facts of a program, or of a program on a case, are one range of the facts table. The facts below a run key are sorted by their limits. Results
@@ -54,8 +54,8 @@ static inline uint64_t seconds_ns(double seconds)
 }
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
-/* The same, but built anew if something that the build used has changed (commit_tools_changed()). */
-int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
+/* The same, but built anew if something that the build used has changed (commit_tools_changed()). `build`: the commit's build key; NULL: not known. */
+int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The moving average of the repository's build times; 0: none was built. */
 uint64_t build_usual_ns(struct workspace *w, const struct solver *s);
 /* `output` NULL: {bin}. `kept`: never builds; -ENOENT if it would have to. */

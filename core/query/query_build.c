@@ -192,16 +192,11 @@ int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct q
         return query_build_of(w, s, commit, NULL, ret);
 }
 
-int query_current_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret)
+int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret)
 {
         int r = query_build_of(w, s, commit, build, ret);
 
         if (r == 0)
                 ((struct build_query *)*ret)->is_current = true;
         return r;
-}
-
-int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret)
-{
-        return query_current_build_of(w, s, commit, NULL, ret);
 }

@@ -19,8 +19,6 @@ bool build_tools_changed(struct workspace *w, const struct digest *build, char *
 int build_used_find(struct workspace *w, const struct digest *build, struct blob *ret); /* -ENOENT */
 int build_used_sweep(struct workspace *w); /* for gc: drops the lists that no build refers to */
 int build_used_put(struct store_txn *t, struct slice list, struct digest *ret);
-/* The build of that key by this machine's present tools: found only while nothing that it used has changed. */
-int query_current_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 
 void run_setting_digest(const struct cell *cell, struct digest *ret); /* the last part of a run's key; cell->info is ignored */
 void join_run_key(const struct digest *program, const struct digest *case_id, const struct digest *setting, uint8_t ret[RUN_KEY_SIZE]);

@@ -1,4 +1,5 @@
-/* Query run: one commit on one case, and further samples of it. */
+/* Query run: one commit on one case, and further samples of it. A query whose key is known computes by itself. An open one (run_query.h) needs that query,
+ * once it can be made, and then only reads the value. */
 #include "cache/base/json.h"
 #include "core/build/era.h"
 #include "core/run/measure.h"
@@ -94,7 +95,7 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         const struct recipe_limits *l = &q->resolved.limits;
-        int r = (q->is_open ? query_current_build_of : query_build_of)(q->workspace, q->cell.solver, q->cell.commit, key, &build);
+        int r = (q->is_open ? query_current_build : query_build_of)(q->workspace, q->cell.solver, q->cell.commit, key, &build);
 
         if (r == 0)
                 r = build->type->find(build, &v);
@@ -113,8 +114,8 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
 
 static int run_query_new(const struct run_query *asked, const struct digest *build, struct query **ret);
 
-/* Finds the next need of an open query: its scrambled input, its build, the first worker of its cluster, and then the run itself, whose key is known by now.
- * *ret stays NULL if the value is there. */
+/* Finds the next need of an open query: its scrambled input, its build, the first worker of its cluster, and then the run itself, whose key is known by
+ * now. *ret stays NULL if the value is there. */
 static int open_need(const struct run_query *q, struct query **ret)
 {
         struct run_query run = {.workspace = q->workspace, .cell = q->cell, .sample = q->sample, .is_value = q->is_value};
@@ -315,12 +316,10 @@ void run_query_describe(const struct query *query, struct buffer *ret)
                 buffer_addf(ret, " seed %llu", (unsigned long long)q->cell.seed);
         if (q->cell.scramble > 0)
                 buffer_addf(ret, " scrambled %llu", (unsigned long long)q->cell.scramble);
-        for (int is_cpu = 0; is_cpu <= 1; is_cpu++) {
-                const uint64_t limit = is_cpu ? q->cell.cpu_ns : q->cell.wall_ns;
-
-                if (limit > 0)
-                        buffer_addf(ret, is_cpu ? " CPU time %s" : " timeout %s", format_duration(limit).s);
-        }
+        if (q->cell.wall_ns > 0)
+                buffer_addf(ret, " timeout %s", format_duration(q->cell.wall_ns).s);
+        if (q->cell.cpu_ns > 0)
+                buffer_addf(ret, " CPU time %s", format_duration(q->cell.cpu_ns).s);
 }
 
 void run_query_done(struct query *query)
@@ -380,7 +379,7 @@ static int query_digest(struct run_query *q)
         return 0;
 }
 
-static int init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell, const struct digest *build)
+int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell, const struct digest *build)
 {
         q->query = (struct query){.type = type, .refs = 1};
         q->workspace = w;
@@ -392,17 +391,12 @@ static int init(struct run_query *q, const struct query_type *type, struct works
         return cell_resolve(w, &q->cell, build, &q->resolved);
 }
 
-int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell)
-{
-        return init(q, type, w, cell, NULL);
-}
-
 /* Takes from `asked` workspace, cell, sample, is_value and is_scrambled. `build`: the key of a build known to be current; NULL: not known. */
 static int run_query_new(const struct run_query *asked, const struct digest *build, struct query **ret)
 {
         struct run_query *q = allocate(1, sizeof(*q));
         cleanup(value_unrefp) struct value *known = NULL;
-        int r = init(q, &query_run_type, asked->workspace, &asked->cell, build);
+        int r = run_query_init(q, &query_run_type, asked->workspace, &asked->cell, build);
 
         q->sample = asked->sample;
         /* a single measurement is the value: one query for both, so that it is not measured twice */

@@ -246,6 +246,7 @@ static int choose(struct store_txn *t, struct keeping *k, const struct measureme
         return r;
 }
 
+/* The first measurement becomes the value, and has no row. With another one, the first gets a row, too, and the value is chosen anew. */
 static int keep_in(void *user, struct store_txn *t)
 {
         struct keeping *k = user;
@@ -283,7 +284,7 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
         if (r < 0)
                 return r;
         if (k.limits.stack == 0)
-                k.limits.stack = RECIPE_STACK;
+                k.limits.stack = RECIPE_STACK; /* as measure() puts it into the fact */
         resolved_run_key(&q->resolved, q->cell.info, run);
         fact_key(run, &k.limits, k.key);
         k.noted = (struct noted_fact){.cell = &q->cell, .commit = c.oid, .key = SLICE(k.key, sizeof(k.key))};

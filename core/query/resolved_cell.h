@@ -1,5 +1,5 @@
-/* A resolved cell: the parts of its results' keys, found once for many questions and cases. The keys of the build and of the program cost more to find
- * than a case does. Never starts work. Threads: any; a function without a transaction argument needs that none is open. */
+/* A resolved cell: the parts of its results' keys, found once for many cases. The keys of the build and of the program cost more to find than a case
+ * does. Never starts work. Threads: any; a function without a transaction argument needs that none is open. */
 #pragma once
 
 #include "core/cases/case_memo.h"
@@ -30,7 +30,7 @@ int resolved_digests(struct workspace *w, const struct resolved_cell *r, bool an
  * whether a fact answers. `memo` may be NULL. Call case_selection_done() on *ret after an error, too. */
 int resolved_cases(struct workspace *w, const struct resolved_cell *r, bool any, struct case_memo *memo, struct case_selection *ret);
 
-/* Narrows *f, the fact of the whole run, to one question if `info` is a question of a case. -ENOENT: not known, and *f is NULL. */
+/* Narrows *f, the fact of the whole run, to one query if `info` is a query of a script. -ENOENT: not known, and *f is NULL. */
 int fact_for_case(struct fact **f, const struct case_info *info);
 
 /* run_find() for callers that have the key of the commit's build. */

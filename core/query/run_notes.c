@@ -33,6 +33,7 @@ static void transfer_remeasured(struct transfer *t, struct remeasured *entry)
         transfer_raw(t, entry->program.bytes, DIGEST_SIZE);
 }
 
+/* A failed put fails the caller's whole transaction (store.h). */
 static void note_put(struct store_txn *t, struct remeasured *entry)
 {
         uint64_t number = meta_number_in(t, REMEASURED_KEY) + 1;

@@ -12,13 +12,14 @@ struct run_query {
         uint32_t sample;   /* number of the measurement */
         bool is_value;     /* asks for the cell's value (cell_value.h); if nothing is known, measurement 0 becomes it */
         bool is_scrambled; /* cell.info is the original case, and the run is on its input scrambled by cell.scramble */
-        /* The run's key is not known yet: the commit's program, its cluster's machine or the bytes are missing, or the case is one question of a script.
+        /* The run's key is not known yet: the commit's program, its cluster's machine or the bytes are missing, or the case is one query of a script.
          * The query then needs what is missing, and after it the run of the program on those bytes, which other queries may share. */
         bool is_open;
 };
 
-/* *q comes zeroed from allocate(). After success or failure query_unref() frees it, if its type has run_query_done(). */
-int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell);
+/* *q comes zeroed from allocate(). After success or failure query_unref() frees it, if its type has run_query_done(). `build`: the key of the commit's
+ * build; NULL: not known. */
+int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell, const struct digest *build);
 /* Runs the commit's programs on the case: *ret, or *ret_failed if the commit cannot be built. Keeps nothing. */
 int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed);
 void duration_key(const struct run_query *q, char ret[128]); /* the key in TABLE_META of the duration of the case's last run */

@@ -163,7 +163,8 @@ static int make(void *user, size_t i, struct query **ret)
 {
         struct building *b = user;
 
-        return (b->renew ? query_current_build : query_build)(common.workspace, common.solver, b->revisions.list[i], ret);
+        return b->renew ? query_current_build(common.workspace, common.solver, b->revisions.list[i], NULL, ret)
+                        : query_build(common.workspace, common.solver, b->revisions.list[i], ret);
 }
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
