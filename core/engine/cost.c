@@ -64,11 +64,7 @@ static void load_add_own(struct load *l, struct job *j, uint64_t now)
 {
         double mean, deviation, ran = j->stage == STAGE_RUNNING ? (double)(now - j->started) : 0;
 
-        if (!expected(j, &mean, &deviation)) {
-                l->n_unknown++;
-                return;
-        }
-        if (ran > mean + 2 * deviation && j->cost.most_ns == 0) { /* the measurements do not fit this job */
+        if (!expected(j, &mean, &deviation) || (ran > mean + 2 * deviation && j->cost.most_ns == 0)) { /* or the measurements do not fit this job */
                 l->n_unknown++;
                 return;
         }

@@ -48,9 +48,9 @@ static int fail_cycle(struct job *asker, struct query *q)
         asker->query->type->describe(asker->query, &who);
         q->type->describe(q, &what);
         if (digest_equal(&asker->query->key, &q->key))
-                return errorf(-EDEADLK, "'%s' asks for itself: it would wait for ever", who.data ? who.data : "");
+                return errorf(-EDEADLK, "'%s' asks for itself: it would wait for ever", who.data ?: "");
         return errorf(-EDEADLK, "'%s' asks for '%s', which waits for it already: both would wait for ever",
-                      who.data ? who.data : "", what.data ? what.data : "");
+                      who.data ?: "", what.data ?: "");
 }
 
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret)
@@ -212,8 +212,7 @@ enum job_state engine_peek(struct engine *e, struct query *q, uint64_t *ret_job,
                         }
         pthread_mutex_unlock(&e->lock);
         if (state != JOB_QUEUED && state != JOB_RUNNING && q->type->find(q, &v) == 0) {
-                freep(ret_reason);
-                *ret_reason = NULL;
+                free(steal_pointer(*ret_reason));
                 state = JOB_READY; /* another process may have succeeded meanwhile */
         }
         return state;

@@ -67,7 +67,7 @@ static void view_each(struct engine *e, void (*fn)(void *user, const struct job_
                 cleanup_buffer struct buffer what = {0};
 
                 list[i].job->query->type->describe(list[i].job->query, &what);
-                list[i].view.what = what.data ? what.data : "";
+                list[i].view.what = what.data ?: "";
                 fn(user, &list[i].view);
         }
         pthread_mutex_lock(&e->lock);

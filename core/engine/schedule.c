@@ -56,7 +56,7 @@ static void slot_give_back(struct job *j, unsigned slot)
                 e->last_left = now_ns();
 }
 
-/* In the view of others who wait for one. */
+/* True if others who wait for a core count us among those who have one. */
 static bool has_core(const struct engine *e)
 {
         return e->n_owned[false] > 0 || now_ns() - e->last_left < SLOT_PASS_NS;
@@ -86,7 +86,7 @@ static int slots_take_for_build(struct job *j)
         return j->slots ? 0 : r;
 }
 
-/* -EAGAIN if no slot is free. */
+/* For a run a core that no build has, else one that a build leaves to it (enum slot_use). -EAGAIN if no slot is free. */
 static int slots_take(struct job *j)
 {
         const enum slot_use last = j->priority == PRIORITY_PERSON ? SLOT_PERSON : SLOT_RUN;
@@ -152,7 +152,8 @@ static bool is_marked(const struct engine *e, enum slot_mark m)
         return e->marks[m] < 0 && slot_is_marked(e->slots_dir, m);
 }
 
-/* True if others, of this rank or a higher one, get the next slot. */
+/* True if another process gets the next slot: it has a person's run and this is a batch's, or it has a run of this rank and no core at all, while we have
+ * one. */
 static bool is_others_turn(const struct job *j)
 {
         const struct engine *e = j->engine;
@@ -255,7 +256,7 @@ static void claim_release(struct job *j)
 
 /* -- running -- */
 
-/* Makes a line of text: control bytes and invalid UTF-8 become '?'; a text that is too long ends after a word, with three dots. */
+/* Makes a line of text: control bytes and invalid UTF-8 become '?'; a text that is too long ends after a word, with an ellipsis. */
 static void phase_set(char ret[PHASE_SIZE], const char *what)
 {
         static const char more[] = " …";
