@@ -261,14 +261,6 @@ static int check_repository(struct checking *c, const struct solver *s)
         return r;
 }
 
-static bool is_listed(const struct solver_list *l, const char *name)
-{
-        for (size_t i = 0; i < l->n; i++)
-                if (strcmp(l->list[i]->recipe->name, name) == 0)
-                        return true;
-        return false;
-}
-
 /* A solver that was left out, though its repository can be opened: a mistake in the config, whose line is among the workspace's. */
 static void say_mistake(struct checking *c, const char *name)
 {
@@ -282,7 +274,7 @@ static void say_mistake(struct checking *c, const char *name)
 }
 
 /* Reports solvers of the config that could not be opened. */
-static int check_left_out(struct checking *c, const struct solver_list *l)
+static int check_left_out(struct checking *c)
 {
         struct recipe **recipes;
         size_t n;
@@ -298,8 +290,9 @@ static int check_left_out(struct checking *c, const struct solver_list *l)
                 const char *base = recipes[i]->base ? recipes[i]->base : recipes[i]->name;
                 cleanup_free char *path = format_string("%s/repos/%s.git", workspace_dir(c->workspace), base);
                 cleanup_git_repository git_repository *repository = NULL;
+                cleanup(solver_unrefp) struct solver *opened = NULL;
 
-                if (is_listed(l, recipes[i]->name))
+                if (workspace_solver(c->workspace, recipes[i]->name, &opened) == 0)
                         continue;
                 if (git_repository_open_bare(&repository, path) < 0)
                         care_say(c->watch, "repositories", CARE_DAMAGED, "solver %s cannot be opened (%s): put %s back from a backup or a fresh clone",
@@ -320,7 +313,7 @@ int care_check_repositories(struct checking *c)
                 care_say(c->watch, "config", config > 0 && !c->look_only ? CARE_REPAIRED : CARE_DAMAGED, "%s",
                          error_message(config > 0 ? -EUCLEAN : config));
         if (r == 0)
-                r = check_left_out(c, l);
+                r = check_left_out(c);
         for (size_t i = 0; r == 0 && i < l->n; i++)
                 if (!l->list[i]->recipe->base) /* variants share their base's */
                         r = check_repository(c, l->list[i]);

@@ -33,11 +33,16 @@ static void names_done(struct names *n)
         free(n->lines);
 }
 
-static char *stem_of(const char *name)
+static size_t without_extension(const char *name)
 {
         const char *last = basename(name), *dot = strrchr(last, '.');
 
-        return copy_prefix(last, dot && dot > last ? (size_t)(dot - last) : strlen(last));
+        return dot && dot > last ? (size_t)(dot - name) : strlen(name);
+}
+
+static char *stem_of(const char *name)
+{
+        return copy_prefix(basename(name), without_extension(basename(name)));
 }
 
 static int compare_stems(const void *a, const void *b)
@@ -74,13 +79,6 @@ static int names_read(struct workspace *w, struct names *ret)
 static bool is_tail(const char *path, size_t n, const char *tail, size_t m)
 {
         return m <= n && memcmp(path + n - m, tail, m) == 0 && (m == n || path[n - m - 1] == '/');
-}
-
-static size_t without_extension(const char *name)
-{
-        const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
-
-        return dot && dot > (slash ? slash + 1 : name) ? (size_t)(dot - name) : strlen(name);
 }
 
 /* Number of bytes the names share if one is the end of the other, else 0. A task definition, *.yml, stands for its case. */

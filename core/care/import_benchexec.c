@@ -48,7 +48,7 @@ static printf_like(2, 3) void refuse(struct reading *d, const char *format, ...)
                 return;
         format_rest(line, format);
         buffer_add_printable(&text, line);
-        d->error = errorf(-EINVAL, "%s:%lu: %s", d->name, line_number(d), text.data ? text.data : "");
+        d->error = errorf(-EINVAL, "%s:%lu: %s", d->name, line_number(d), text.data ?: "");
         XML_StopParser(d->parser, XML_FALSE);
 }
 

@@ -341,6 +341,7 @@ static int take_table(struct import *i, enum table table, const char *what, int 
 
 /* -- facts --------------------------------------------------------------------------------------------------------- */
 
+/* Notes that the row's program ran on the machine. */
 static void see_program(struct import *i, const char *machine, const struct row *row)
 {
         struct digest program;
@@ -377,7 +378,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
                 r = scrambled_take_status(i->source->here, &i->inputs, &row->cell.info);
         row->cell.has_seed = json_is_integer(seed);
         row->cell.seed = (uint64_t)json_integer_value(seed);
-        own = &row->cell.solver->recipe->limits;
+        own = &row->cell.solver->recipe->limits; /* the opposite of cell_limits() */
         if (l->wall_ns == CPU_PATIENCE * l->cpu_ns && (l->wall_ns != own->wall_ns || l->cpu_ns != own->cpu_ns))
                 row->cell.cpu_ns = l->cpu_ns;
         else
@@ -489,12 +490,6 @@ static int put_builds(void *user, struct store_txn *t)
         return r;
 }
 
-static int sort_seen(struct import *i)
-{
-        sort_list(i->seen, i->n_seen, sizeof(*i->seen), digest_compare);
-        return 0;
-}
-
 /* The first machine on which the program ran; NULL: none. */
 static const struct seen *first_seen(const struct import *i, const struct digest *program)
 {
@@ -503,11 +498,6 @@ static const struct seen *first_seen(const struct import *i, const struct digest
         while (s && s > i->seen && digest_equal(&s[-1].program, program))
                 s--;
         return s;
-}
-
-static bool is_seen(const struct import *i, const struct digest *program)
-{
-        return first_seen(i, program);
 }
 
 /* A result names one commit of its program. Other commits whose builds there made the same program share it. */
@@ -528,6 +518,7 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
         return u.r == -ENOENT ? 0 : u.r;
 }
 
+/* True if the recipe, or one of its eras, lets a build see all files on the list. */
 static bool is_bound(const struct recipe *r, struct slice list)
 {
         bool is = used_list_is_bound(list, r->dependencies);
@@ -564,7 +555,7 @@ static int prepare_build(struct import *i, struct row *row)
                 find_used(i, l, row);
         build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record);
         program = row->record ? build_record_program(row->record) : NULL;
-        if (!program || !is_seen(i, program))
+        if (!program || !first_seen(i, program))
                 return r;
         for (size_t k = 0; r == 0 && k < l->n; k++)
                 r = note_builder(i, l->list[k], row->record);
@@ -583,9 +574,9 @@ int import_cases(struct store_source *source, struct store_import *ret)
 int import_results(struct store_source *source, struct store_import *ret)
 {
         cleanup(import_done) struct import i = {.source = source, .report = ret};
+        int r = take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
+            ?: take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts);
 
-        return take_table(&i, TABLE_FACTS, "import results", prepare_fact, put_facts)
-            ?: take_table(&i, TABLE_SAMPLES, "import samples", prepare_fact, put_facts)
-            ?: sort_seen(&i)
-            ?: take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
+        sort_list(i.seen, i.n_seen, sizeof(*i.seen), digest_compare);
+        return r ?: take_table(&i, TABLE_BUILDS, "import builds", prepare_build, put_builds);
 }
