@@ -220,12 +220,12 @@ static int keep_this(struct store_txn *t, const struct keeping *k, struct measur
         return put_sample(t, k, number, k->fact);
 }
 
-/* Puts the chosen measurement as the value, in place of `former` (NULL: there was none). */
+/* Puts the chosen measurement as the value, in place of `former` (NULL: there was none). Leaves it if it stays as it is, a copy of a row. */
 static int choose(struct store_txn *t, struct keeping *k, const struct measurements *all, const struct fact *former)
 {
         const struct fact *chosen = all->list[cell_value_choose(all->list, all->n)].fact;
         cleanup_buffer struct buffer b = {0};
-        bool moves;
+        bool moves; /* the value is another measurement than before */
         int r = fact_encode(chosen, &b);
 
         if (r == 0)
