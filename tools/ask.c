@@ -2,6 +2,7 @@
 
 #include "core/run/slot.h"
 
+/* Asking for several items: their texts are printed in order, so one that is complete waits for those before it. */
 struct state {
         const struct command_batch *a;
         struct buffer *texts; /* [n] the text to print, */
@@ -87,6 +88,7 @@ static const char *awaited(struct engine *e, char what[WAITING])
         return *what ? what : c.queued > 0 ? "waits for a core" : "waiting";
 }
 
+/* Shows progress in the words of the one job that runs (of several: "and 3 more"), or says what is waited for. */
 static int show(void *user, const struct ask_progress *p)
 {
         struct state *s = user;
@@ -134,7 +136,6 @@ int ask_round(struct batch *a, int (*progress)(void *user, const struct ask_prog
 
 int ask_end(int r, const char *kept)
 {
-        progress_clear();
         if (r != -ECANCELED || !command_interrupted())
                 return r;
         note("stopping%s", kept);
@@ -165,31 +166,41 @@ void command_ask(const struct command_batch *a)
         command_ok(command_ask_all(a));
 }
 
-struct building {
+struct one {
         struct state state; /* first: show() takes it */
-        uint32_t commit;
-        struct build_record **ret;
+        struct query *query;
+        struct value **ret;
 };
 
-static int make_build(void *user, size_t i, struct query **ret)
+static int make_one(void *user, size_t i, struct query **ret)
 {
-        return query_build(common.workspace, common.solver, ((struct building *)user)->commit, ret);
+        *ret = query_ref(((struct one *)user)->query);
+        return 0;
 }
 
-static int built(void *user, size_t i, int r, struct value *v, const char *reason)
+static int take_one(void *user, size_t i, int r, struct value *v, const char *reason)
 {
         if (r < 0)
-                return errorf(r, "%s", reason);
-        *((struct building *)user)->ret = build_record_ref(((struct build_value *)v)->record);
+                return errorf(r, "%s", reason && *reason ? reason : strerror(-r));
+        *((struct one *)user)->ret = value_ref(v);
         return 0;
+}
+
+int command_get(struct query *q, const char *title, bool again, struct value **ret)
+{
+        struct one o = {.state = {.a = &(struct command_batch){.n = 1, .title = title}}, .query = q, .ret = ret};
+        const struct batch batch = {.n = 1, .again = again, .make = make_one, .answered = take_one, .progress = show, .user = &o};
+
+        return ask_many(common.engine, &batch, PRIORITY_PERSON, common.signals);
 }
 
 int command_build(uint32_t commit, bool again, struct build_record **ret)
 {
-        struct building b = {.state = {.a = &(struct command_batch){.n = 1, .title = "build"}}, .commit = commit, .ret = ret};
-        const struct batch batch = {.n = 1, .again = again, .make = make_build, .answered = built, .progress = show, .user = &b};
-        int r = ask_many(common.engine, &batch, PRIORITY_PERSON, common.signals);
+        cleanup(query_unrefp) struct query *q = NULL;
+        cleanup(value_unrefp) struct value *v = NULL;
+        int r = query_build(common.workspace, common.solver, commit, &q) ?: command_get(q, "build", again, &v);
 
-        progress_clear();
+        if (r == 0)
+                *ret = build_record_ref(((struct build_value *)v)->record);
         return r;
 }

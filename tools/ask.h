@@ -23,7 +23,10 @@ int command_ask_all(const struct command_batch *a);
 /* The same; ends the command unless every item was answered. */
 void command_ask(const struct command_batch *a);
 
-/* Builds a commit of common.solver by the open engine, with a person's priority. -errno. */
+/* Asks for one value, with a person's priority; common.engine is open. *ret: a reference. -ECANCELED: a signal, or the query was cancelled. -errno, with
+ * the reason as its sentence. */
+int command_get(struct query *q, const char *title, bool again, struct value **ret);
+/* The same for the build of a commit of common.solver. */
 int command_build(uint32_t commit, bool again, struct build_record **ret);
 
 /* Asks one round, as a batch, of work whose batches depend on earlier answers (a comparison, a localization). 0 or -errno. */

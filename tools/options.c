@@ -14,16 +14,14 @@ static const char *called; /* the command, as in "solverfs run" */
 
 void command_usage(const char *format, ...)
 {
-        char name[96];
         va_list args;
 
-        snprintf(name, sizeof(name), "%s", called);
-        fprintf(stderr, "%s: ", name);
+        fprintf(stderr, "%s: ", called);
         va_start(args, format);
         vfprintf(stderr, format, args);
         va_end(args);
         fputc('\n', stderr);
-        argp_state_help(&(struct argp_state){.root_argp = &(struct argp){0}, .name = name}, stderr, ARGP_HELP_STD_ERR);
+        argp_state_help(&(struct argp_state){.root_argp = &(struct argp){0}, .name = (char *)called}, stderr, ARGP_HELP_STD_ERR);
         exit(STATUS_USAGE);
 }
 
@@ -173,6 +171,7 @@ const struct command_option options_json[] = {OPTION_JSON("Print a JSON object f
 
 struct parsing {
         const struct command_option *rows[OPTIONS_MOST]; /* the command's and the common ones */
+        bool is_given[OPTIONS_MOST];
         int n;
         bool takes_words, is_level, is_other_use;
         int next; /* of a level: the word's index */
@@ -197,6 +196,7 @@ static error_t parse_row(int key, char *arg, struct argp_state *state)
         for (int i = 0; i < p->n; i++)
                 if (key == (p->rows[i]->letter ? p->rows[i]->letter : KEY_ROW + i)) {
                         set(p->rows[i], arg);
+                        p->is_given[i] = true;
                         p->is_other_use |= p->rows[i]->is_other_use;
                         return 0;
                 }
@@ -245,6 +245,15 @@ static void check_words(const char *arguments, const struct words *words, bool m
                 command_usage("too %s arguments: expected %s", words->n < least ? "few" : "many", arguments);
 }
 
+static void check_exclusions(const struct parsing *p)
+{
+        for (int i = 0; i < p->n; i++)
+                for (int k = 0; k < p->n && p->is_given[i] && p->rows[i]->excludes; k++)
+                        if (p->is_given[k] && p->rows[k]->name && strcmp(p->rows[k]->name, p->rows[i]->excludes) == 0)
+                                command_usage("%s%s--%s and --%s exclude each other", p->rows[i]->why ?: "", p->rows[i]->why ? ": " : "",
+                                              p->rows[i]->name, p->rows[k]->name);
+}
+
 /* Not opened yet if it is a device or a pipe, whose reader would see an end. */
 static void check_file(const char *name, const char *path)
 {
@@ -266,6 +275,7 @@ struct words command_parse(int argc, char **argv, const char *arguments, const c
         parse(&p, 0, argc, argv, arguments, doc, options);
         if (p.takes_words && !strchr(arguments, '\n') && !strstr(arguments, "--"))
                 check_words(arguments, &p.words, p.is_other_use);
+        check_exclusions(&p);
         for (int i = 0; i < p.n; i++)
                 if (p.rows[i]->file && *p.rows[i]->file)
                         check_file(p.rows[i]->name, *p.rows[i]->file);

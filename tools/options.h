@@ -35,11 +35,14 @@ struct command_option {
         bool *is_given; /* also set to true; may be NULL */
         bool is_alias;  /* another name of the row before */
         bool is_other_use; /* with it words of `arguments` may be missing */
+        const char *excludes; /* the name of an option that may not be given with this one */
+        const char *why;      /* begins the message about the two; may be NULL */
 };
 
 /* Rows shared by many commands. */
 #define OPTION_JSON(help)       {"json", 'j', NULL, help, .on = &common.json}
-#define OPTION_ON(text_)        {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &(text_)}
+#define OPTION_ON(text_)        {"on", 0, "NAME", "Run there: 'local', or a cluster of the store's config", .text = &(text_), \
+                                 .excludes = "machine", .why = "nothing is run with --machine"}
 #define OPTION_TIMEOUT(ns_)     {"timeout", 't', "T", "Another time limit than the recipe's: 500ms, 20s, 10m", .ns = &(ns_)}
 #define OPTION_FROM(text_)      {"from", 'f', "REV", "Begin here; the first commit unless given", .text = &(text_)}
 #define OPTION_TO(text_)        {"to", 'o', "REV", "End here; HEAD unless given", .text = &(text_)}

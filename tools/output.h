@@ -77,6 +77,6 @@ int output_end(int status);
 
 /* Shows progress: `done` of `total` (0: unknown), `least` to `most` ns left (`most` 0: unknown). Cheap: call it as often as you like. */
 void progress_show(const char *what, uint64_t done, uint64_t total, uint64_t least, uint64_t most);
-void progress_clear(void); /* removes the bar from the terminal */
+void progress_clear(void); /* removes the bar from the terminal; all output does so first, and the end of the process */
 /* For core's functions (struct progress): estimates the rest from the rate so far. */
 void output_tell(void *user, const char *what, uint64_t done, uint64_t total);

@@ -12,10 +12,8 @@
 void command_combined(const struct combination *c, enum combination_part held, const char *name, struct solver **ret)
 {
         cleanup_free char *text = NULL;
-        int r = combination_solver(common.workspace, c, held, name, &command_progress, ret, &text);
 
-        progress_clear();
-        command_must(r);
+        command_must(combination_solver(common.workspace, c, held, name, &command_progress, ret, &text));
         if (text)
                 note("%s", text);
 }
@@ -54,7 +52,6 @@ void command_find_program(const char *text, struct solver **ret, uint32_t *ret_c
 {
         int r = program_commit(common.workspace, text, common.signals, &command_progress, ret, ret_commit);
 
-        progress_clear();
         if (r == -EINVAL || r == -EACCES || r == -ENOEXEC)
                 command_must_as(STATUS_USAGE, r);
         command_must(r);
@@ -76,11 +73,7 @@ void command_open_versions(const char *cluster, struct words *words)
 {
         const char *solver = program_is_text(words->list[0]) ? RECIPE_PROGRAMS : word_next(words);
 
-        command_open(0);
-        command_run_on(cluster);
-        for (size_t i = 0; i < words->n && strcmp(solver, RECIPE_PROGRAMS) == 0; i++)
-                command_program((const char **)&words->list[i]);
-        command_solver(solver, &common.solver);
+        command_open_solver_with(cluster, solver, (const char **)words->list, words->n);
 }
 
 void command_need_history(void)
@@ -97,7 +90,17 @@ void command_open_solver(int store_flags, const char *cluster, const char *name)
         command_solver(name, &common.solver);
 }
 
-int check_seed(const struct solver *s, uint32_t commit, bool is_asked)
+void command_open_solver_with(const char *cluster, const char *name, const char **words, size_t n)
+{
+        command_open(0);
+        command_run_on(cluster);
+        for (size_t i = 0; i < n && strcmp(name, RECIPE_PROGRAMS) == 0; i++) /* first: the first program makes the solver */
+                if (words[i])
+                        command_program(&words[i]);
+        command_solver(name, &common.solver);
+}
+
+int seed_check(const struct solver *s, uint32_t commit, bool is_asked)
 {
         if (!is_asked || solver_recipe_at(s, commit)->seed)
                 return 0;
@@ -108,7 +111,7 @@ int check_seed(const struct solver *s, uint32_t commit, bool is_asked)
 
 void command_seed(const struct solver *s, uint32_t commit, bool is_asked)
 {
-        command_must_usage(check_seed(s, commit, is_asked));
+        command_must_usage(seed_check(s, commit, is_asked));
 }
 
 /* -- options and numbers -- */
@@ -211,6 +214,16 @@ bool command_tell_not_started(void (*say)(const char *format, ...), const struct
         return line.size > 0;
 }
 
+void command_note_tools(struct solver *s, const uint32_t *list, size_t n)
+{
+        cleanup_free char *path = NULL;
+        size_t changed = commits_tools_changed(common.workspace, s, list, n, &path);
+
+        if (changed > 0)
+                note("%s: toolchain changed: %s is not what %zu of the commits %s built with; 'solverfs build --renew %s REV...' builds anew",
+                     s->recipe->name, path, changed, changed == 1 ? "was" : "were", s->recipe->name);
+}
+
 /* -- cases that a solver takes -- */
 
 /* Complains about each word that names one case alone, which the recipe does not take. */
@@ -305,13 +318,13 @@ int command_finding(const char *word, bool alarms, struct observation **ret)
         return r;
 }
 
-void command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words, const char *usage)
+void command_mark(enum observation_series series, const char *solver, uint32_t number, struct words *words)
 {
         const char *mark = word_next(words), *url = word_next(words);
         enum observation_mark as;
 
         if (words->n > 0)
-                command_usage("%s", usage);
+                command_usage("expected SOLVER --mark N MARK [URL]");
         if (!mark)
                 command_usage("mark it as what? reported, confirmed, fixed or rejected");
         command_open_solver(0, NULL, solver);
@@ -444,14 +457,4 @@ size_t command_known_words(char *const *words, size_t n, struct revisions *ret_r
         if (i > 0)
                 command_revisions(common.solver, words, i, ret_revisions);
         return i;
-}
-
-void command_note_tools(struct solver *s, const uint32_t *list, size_t n)
-{
-        cleanup_free char *path = NULL;
-        size_t changed = commits_tools_changed(common.workspace, s, list, n, &path);
-
-        if (changed > 0)
-                note("%s: toolchain changed: %s is not what %zu of the commits %s built with; 'solverfs build --renew %s REV...' builds anew",
-                     s->recipe->name, path, changed, changed == 1 ? "was" : "were", s->recipe->name);
 }

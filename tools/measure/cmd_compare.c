@@ -39,25 +39,26 @@ static struct solver *solver_of(const struct solver_list *l, const char *word, c
 }
 
 /* Replaces words like HOST@REV+LIBRARY@REV by SOLVER@SHA, where the solver holds one part at its REV, and SHA is the commit of the other. The library is
- * held if both words have the same commit of it, else the host. */
+ * held if both words have the same commit of it, else the host; of a word with one REV the part that has it. */
 static void combine_words(struct compare *o)
 {
         struct combination c[2] = {0};
-        enum combination_part held = HOST;
-        bool is[2];
+        enum combination_part preferred = HOST;
+        bool is_combined[2];
 
         for (int i = 0; i < 2; i++)
-                is[i] = !program_is_text(o->words[i]) && command_must_usage(combination_parse(common.workspace, o->words[i], &c[i])) == 1;
-        if (is[0] && is[1] && c[0].part[LIBRARY].solver == c[1].part[LIBRARY].solver && c[0].part[LIBRARY].commit == c[1].part[LIBRARY].commit)
-                held = LIBRARY;
+                is_combined[i] = !program_is_text(o->words[i]) && command_must_usage(combination_parse(common.workspace, o->words[i], &c[i])) == 1;
+        if (is_combined[0] && is_combined[1] && c[0].part[LIBRARY].solver == c[1].part[LIBRARY].solver &&
+            c[0].part[LIBRARY].commit == c[1].part[LIBRARY].commit)
+                preferred = LIBRARY;
         for (int i = 0; i < 2; i++) {
-                const enum combination_part this = c[i].part[held].revision ? held : !held;
+                const enum combination_part held = c[i].part[preferred].revision ? preferred : !preferred;
                 cleanup_solver struct solver *s = NULL;
                 cleanup_free char *word = NULL;
 
-                if (is[i]) {
-                        command_combined(&c[i], this, NULL, &s);
-                        word = format_string("%s@%s", s->recipe->name, c[i].part[!this].revision ? full_sha(s, c[i].part[!this].commit).s : "HEAD");
+                if (is_combined[i]) {
+                        command_combined(&c[i], held, NULL, &s);
+                        word = format_string("%s@%s", s->recipe->name, c[i].part[!held].revision ? full_sha(s, c[i].part[!held].commit).s : "HEAD");
                         strings_add(&common.names, word);
                         o->words[i] = common.names[strings_count(common.names) - 1];
                 }
@@ -110,6 +111,7 @@ static bool are_solver_and_revisions(const struct compare *o)
                cases_select(common.workspace, o->case_words.list, 1, &s) < 0;
 }
 
+/* CASE..., else those of --set, else all; without the cases that one of the solvers does not take. */
 static void find_cases(struct compare *o)
 {
         cleanup(case_set_unrefp) struct case_set *set = NULL;
@@ -276,6 +278,7 @@ static size_t tell_answers(const struct comparing_table *t)
         return wrong + disputed;
 }
 
+/* Says what is wrong with the result. A status. */
 static int tell_judgement(struct compare *o, const struct comparing_table *t)
 {
         const struct judge_set_shift *set = &t->judgement.set.by[o->options.measure];
@@ -331,12 +334,8 @@ static void check_keep(const struct compare *o)
 
         if (!o->keep)
                 return;
-        if (o->options.most_pairs == 1)
-                command_usage("--one-seed proves nothing that could be kept: --keep and --one-seed exclude each other");
         if (o->options.has_seed && o->options.seed == 0)
                 command_usage("the seed of a finding is 1 or more: --keep and --seed 0 exclude each other");
-        if (o->machine_name)
-                command_usage("findings are made of results of this machine: --keep and --machine exclude each other");
         if (o->options.measure == JUDGE_PACE)
                 command_usage("--keep is for --measure time, cpu, memory and effort");
         if (v[0].solver->number != v[1].solver->number)
@@ -356,6 +355,7 @@ static void keep(const struct compare *o, const struct comparing_table *t)
                      kept.queries == 1 ? "is a query" : "are queries");
 }
 
+/* A status. */
 static int compare(struct compare *o)
 {
         const struct comparing_version *v = o->options.version;
@@ -415,20 +415,22 @@ void cmd_compare(int argc, char **argv)
         const struct command_option options[] = {
                 {"set", 0, "SET", "Compare on the cases of this set; all cases unless given", .text = &o.options.set},
                 {"pairs", 0, "N", "At most N pairs of runs of a case (60; of 20 cases or fewer 24)", .big_number = &o.options.most_pairs, .least = 1,
-                 .most = JUDGE_PAIRS, .is_given = &o.has_pairs},
+                 .most = JUDGE_PAIRS, .is_given = &o.has_pairs, .excludes = "one-seed"},
                 {"one-seed", 0, NULL, "One pair of runs for each case: shows quickly what differs at this seed, but proves nothing",
-                 .on = &one_seed},
+                 .on = &one_seed, .excludes = "keep", .why = "--one-seed proves nothing that could be kept"},
                 {"measure", 0, "WHAT", "The measure to compare: time (default), cpu, memory, effort, or seconds-per-effort",
                  .parse = parse_any_measure, .to = &o.options.measure},
                 {"scramble", 0, NULL, "Scramble the inputs if the solvers have no seeds", .on = &scramble},
                 {"fail-on-regression", 0, "RATIO",
-                 "Exit status 1 if a case, or all together, is worse by RATIO or more, lost its answer, or is now wrong; needs 5 pairs of runs or more, better 8",
+                 "Exit status 1 if a case, or all together, is worse by RATIO or more, lost its answer, or is now wrong; needs 5 pairs of runs or "
+                 "more, better 8",
                  .ratio = &o.fail_ratio},
                 {"known", 0, NULL, "Measure nothing; compare stored results", .on = &o.known},
                 {"machine", 0, "NAME", "Compare results of this machine; measures nothing", .text = &o.machine_name, .is_given = &o.known},
                 OPTION_ON(o.on),
-                {"keep", 0, NULL, "Keep each case that became slower or is no longer solved as a finding", .on = &o.keep},
-                {"markdown", 0, NULL, "Print a summary for a pull request", .on = &o.markdown},
+                {"keep", 0, NULL, "Keep each case that became slower or is no longer solved as a finding", .on = &o.keep, .excludes = "machine",
+                 .why = "findings are made of results of this machine"},
+                {"markdown", 0, NULL, "Print a summary for a pull request", .on = &o.markdown, .excludes = "json"},
                 {"scatter", 0, "FILE", "Write the scatter plot, as SVG", .file = &o.scatter},
                 {"cactus", 0, "FILE", "Write the cactus plot, as SVG", .file = &o.cactus},
                 OPTION_SEED(o.options.seed, o.options.has_seed, "The first pair is under the solvers' seed N, the next ones under N + 1, N + 2, …"),
@@ -441,12 +443,6 @@ void cmd_compare(int argc, char **argv)
                 o.words[i] = word_next(&o.case_words);
         if (o.options.set && o.case_words.n > 0)
                 command_usage("--set and CASE... exclude each other");
-        if (o.on && o.machine_name)
-                command_usage("nothing is run with --machine: --on and --machine exclude each other");
-        if (o.has_pairs && one_seed)
-                command_usage("--pairs and --one-seed exclude each other");
-        if (common.json && o.markdown)
-                command_usage("--json and --markdown exclude each other");
         if (scramble)
                 o.options.scramble = COMPARING_SCRAMBLE;
         if (one_seed)

@@ -16,6 +16,7 @@ struct diverging {
         struct observation *finding; /* owned; NULL: none */
 };
 
+/* diverge_options.tell and .announce */
 static void tell(void *user, const char *doing)
 {
         progress_show(doing, 0, 0, 0, 0);
@@ -31,7 +32,8 @@ static void set_version(struct diverging *o, int side, const char *text)
         o->options.version[side] = o->version[side] = command_version(text);
 }
 
-/* The versions of a finding: if its culprit is known, the culprit and the commit before it; else those it was found with. */
+/* The case of a finding, and its versions: if its culprit is known, the culprit and the commit before it; else those it was found with. Its seed, limit
+ * and clock hold unless an option says otherwise. */
 static struct case_info *read_finding(struct diverging *o, const struct observation *f)
 {
         cleanup_localized struct localized *localized = NULL;
@@ -145,7 +147,7 @@ void cmd_diverge(int argc, char **argv)
                 OPTION_SEED(o.options.seed, o.options.has_seed, "Fix the solver's random seed to N in all runs"),
                 OPTION_TIMEOUT(o.options.timeout_ns),
                 {"rows", 0, "N", "Statistics and functions to show; default 20", .number = &o.rows, .least = 1, .most = 100000},
-                {"markdown", 0, NULL, "Print a section for an issue", .on = &o.is_markdown},
+                {"markdown", 0, NULL, "Print a section for an issue", .on = &o.is_markdown, .excludes = "json"},
                 OPTION_ON(o.on),
                 OPTION_JSON("Print everything as a JSON object"),
                 {0}};
@@ -154,15 +156,8 @@ void cmd_diverge(int argc, char **argv)
 
         if (words.n < 2)
                 command_usage("expected SOLVER CASE A B, or SOLVER FINDING");
-        if (common.json && o.is_markdown)
-                command_usage("--json and --markdown exclude each other");
         command_signals();
-        if (strcmp(words.list[0], RECIPE_PROGRAMS) == 0) {
-                command_open(0);
-                for (size_t i = 2; i < words.n; i++)
-                        command_program((const char **)&words.list[i]);
-        }
-        command_open_solver(0, o.on, words.list[0]);
+        command_open_solver_with(o.on, words.list[0], (const char **)words.list + 2, words.n - 2);
         info = read_words(&o, &words);
         for (int side = 0; side < 2; side++) {
                 command_check_format(o.version[side], info);
@@ -178,7 +173,6 @@ void cmd_diverge(int argc, char **argv)
         o.options.has_calls = !o.has_no_calls;
         o.options.announce = announce;
         r = diverge(&o.options, &result);
-        progress_clear();
         if (r == -ECANCELED)
                 note("interrupted");
         if (r < 0)

@@ -92,7 +92,7 @@ static int compare_wants(const void *a, const void *b)
         return ORDER(x->at, y->at) ?: ORDER(x->test, y->test);
 }
 
-/* For each case: the commits in the middle between two that differ. */
+/* Wants, for each case, the commits in the middle between two that differ. */
 static void plan_halves(struct recording *o)
 {
         for (size_t test = 0; test < o->cases.n; test++) {
@@ -148,6 +148,7 @@ static int measure_missing(struct recording *o)
 
 /* -- showing ------------------------------------------------------------------------------------------------------ */
 
+/* The cell STEP of the history's point i. `points`: the history's indexes of those that have a result, which the steps count. */
 static const char *step_at(const struct case_history *h, const struct steps *steps, const size_t *points, size_t i)
 {
         for (size_t k = 0; k < steps->n; k++)
@@ -202,6 +203,7 @@ static void print(const struct case_history *h, const struct steps *steps, const
         json_decref(list);
 }
 
+/* Prints the case's history, and the alarms and notes of results that were not measured just now. */
 static void show_case(struct recording *o, size_t test, const struct revisions *known)
 {
         cleanup_case_history struct case_history h = {0};
@@ -212,7 +214,7 @@ static void show_case(struct recording *o, size_t test, const struct revisions *
         struct cell cell = cell_of(o, 0, test);
 
         command_must(case_history_read(common.workspace, &cell, known->list, known->n, NULL, 0, o->measure, &h));
-        for (size_t i = 0, at = 0; i < h.n; i++) { /* what answered() has not reported */
+        for (size_t i = 0, at = 0; i < h.n; i++) {
                 while (o->line.list[at] != h.list[i].commit)
                         at++;
                 cell = cell_of(o, at, test);
@@ -302,8 +304,6 @@ void cmd_history(int argc, char **argv)
                 command_usage("--step, --all, --bisecting and --known exclude each other");
         if (o.known && o.seeds > 1)
                 command_usage("nothing is measured with --known and --machine: no --seeds");
-        if (o.machine_name && o.on)
-                command_usage("nothing is run with --machine: --on and --machine exclude each other");
         o.step = all ? 1 : o.step;
         command_signals();
         command_open_solver(0, o.on, o.solver_name);
@@ -324,7 +324,7 @@ struct stepping {
         size_t n_slowdowns;
 };
 
-/* The commit, if it directly follows the one measured before it, else the range between them; free(). */
+/* The commit of a step, if it directly follows the one measured before it, else the range between them; free(). */
 static char *name_step(const struct case_history *h, const size_t *points, size_t at)
 {
         const uint32_t before = h->list[points[at - 1]].commit, after = h->list[points[at]].commit;
@@ -366,6 +366,7 @@ static void print_steps(const struct case_history *h, const size_t *points, size
         json_decref(list);
 }
 
+/* Prints the case's steps, and counts it for the notes at the end. */
 static void count_case(struct stepping *o, struct case_info *info)
 {
         cleanup_case_history struct case_history h = {0};
@@ -389,7 +390,6 @@ static void count_case(struct stepping *o, struct case_info *info)
         print_steps(&h, points, measured, &steps);
 }
 
-/* The paper's Figs. 5 and 7. */
 void cmd_steps(int argc, char **argv)
 {
         static const char doc[] =
@@ -397,7 +397,7 @@ void cmd_steps(int argc, char **argv)
                 "faster, seconds before, seconds after, subject. Where not every commit is measured, commit is the range that holds the step. Starts "
                 "no work: 'solverfs run SOLVER A..B CASE...' measures.\v"
                 "A single outlier is no step. The seconds are geometric means over the commits between two steps, under all their seeds; 'broken' "
-                "stands for runs that end without an answer. The shapes are the paper's: monotonic or not, by "
+                "stands for runs that end without an answer. A history's shape is monotonic or not, by "
                 "one dominant slowdown or by several.\n\n"
                 "  solverfs run z3 z3-4.8.8..z3-4.8.9 17 && solverfs steps z3 17";
         cleanup_revisions struct revisions line = {0};

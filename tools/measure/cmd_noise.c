@@ -16,11 +16,11 @@ struct noisy {
         struct revisions revisions;
         struct case_selection cases;
         double *seconds; /* [revisions][cases][runs] */
-        bool *decided;   /* the same */
-        bool *answered;  /* the same */
+        bool *decided;   /* the same; the run gave sat or unsat */
+        bool *answered;  /* the same; the run was done */
         int *builds;     /* [revisions] 0; -ENODATA: cannot be built; another -errno: was not built */
         bool *has_told;  /* [revisions][cases] a wrong answer was reported */
-        bool has_failed; /* and a message was printed */
+        bool has_failed; /* an error was complained about: the first alone is */
 };
 
 /* -- measuring -- */
@@ -41,7 +41,6 @@ static void note_error(struct noisy *o, int r, const char *reason)
         command_worse(status_of_value(r));
         if (o->has_failed)
                 return;
-        progress_clear();
         complain("%s", reason);
         o->has_failed = true;
 }
@@ -106,7 +105,7 @@ static void measure(struct noisy *o)
 
 /* -- showing -- */
 
-/* False: a run of the case has no answer. */
+/* How much the runs of a case differ. False: one of them failed, so that the case is left out. */
 static bool case_noise(const struct noisy *o, size_t revision, size_t c, struct noise_case *ret)
 {
         size_t at = (revision * o->cases.n + c) * o->runs;
@@ -117,6 +116,7 @@ static bool case_noise(const struct noisy *o, size_t revision, size_t c, struct 
         return true;
 }
 
+/* That of all cases together. */
 static struct noise version_noise(const struct noisy *o, size_t revision)
 {
         struct noise sum = {0};
@@ -242,7 +242,7 @@ void cmd_noise(int argc, char **argv)
                 "  solverfs noise z3 z3-4.8.7 z3-4.8.9 --set strings --timeout 20s";
         static struct noisy o = {.runs = 10};
         static char head[] = "HEAD";
-        struct words words, sets = {0}, all = {0}, versions = {0}, rest;
+        struct words words, sets = {0}, all = {0};
         size_t n_revisions;
         const struct command_option options[] = {
                 {"set", 'S', "SET", "Also the cases of this set", .each = &sets},
@@ -254,22 +254,18 @@ void cmd_noise(int argc, char **argv)
                 {0}};
 
         words = command_parse(argc, argv, "SOLVER [REV...] CASE...\n'exec:PATH ARG...'... CASE...", doc, options);
+        if (words.n == 0 || words.n + sets.n < 2)
+                command_usage("expected SOLVER [REV...] CASE..., or SOLVER [REV...] --set SET");
+        command_signals();
+        command_open_versions(o.on, &words);
+        if (words.n == 0 || words.n + sets.n == 1 || command_begins_with_case(words.list, words.n)) /* no revision: HEAD */
+                words_add(&all, head);
         while (words.n > 0)
                 words_add(&all, word_next(&words));
         for (size_t i = 0; i < sets.n; i++) /* the last words name cases, and so does a set */
                 words_add(&all, sets.list[i]);
-        if (all.n < 2)
-                command_usage("expected SOLVER [REV...] CASE..., or SOLVER [REV...] --set SET");
-        command_signals();
-        rest = all;
-        command_open_versions(o.on, &rest);
-        if (rest.n == 1 || command_begins_with_case(rest.list, rest.n)) /* no revision: HEAD */
-                words_add(&versions, head);
-        while (rest.n > 0)
-                words_add(&versions, word_next(&rest));
-        n_revisions = command_revisions_and_cases(versions.list, versions.n, &o.revisions, &o.cases);
-        command_keep_format(common.solver, versions.list + n_revisions, versions.n - n_revisions, &o.cases);
-        free(versions.list);
+        n_revisions = command_revisions_and_cases(all.list, all.n, &o.revisions, &o.cases);
+        command_keep_format(common.solver, all.list + n_revisions, all.n - n_revisions, &o.cases);
         free(all.list);
         free(sets.list);
         measure(&o);

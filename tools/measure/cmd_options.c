@@ -12,7 +12,7 @@ struct options_command {
         struct version *version[2];
         struct case_info *info;
         struct observation *finding; /* a ref; NULL: a case was named, or other versions, another clock or limit */
-        struct buffer patch;
+        struct buffer patch; /* what the culprit changed: options named there are tried early */
         struct restoring_question question;
 };
 
@@ -30,6 +30,7 @@ static void read_patch(struct options_command *o, const struct observation *f)
                                 command_must(restoring_read_change(common.solver, commit, &o->patch));
 }
 
+/* The word is a case, or a finding that also supplies versions, clock and limit where no option does. */
 static void find_case(struct options_command *o, char *word)
 {
         cleanup_observation struct observation *f = NULL;
@@ -124,7 +125,8 @@ void cmd_options(int argc, char **argv)
         static const char doc[] =
                 "Find the smallest change of the target's options that gives the reference's speed back. Prints one line: the options, the time with "
                 "them, and under how many seeds they do.\v"
-                "CASE is one case; a FINDING such as spr/3, or an alarm as alarms/1, knows its versions and its culprit. VERSION is as in 'solverfs fuzz': no build is needed for "
+                "CASE is one case; a FINDING such as spr/3, or an alarm as alarms/1, knows its versions and its culprit. VERSION is as in 'solverfs "
+                "fuzz': no build is needed for "
                 "other options. The options come from the list that each version prints (key 'options' of the recipe; else what it prints for --help or "
                 "-pd). First those whose default differs between the two are tried, then those that the culprit's change names, then all; many at once, "
                 "and halves of them. Options that break the run or change the answer are dropped.\n"
@@ -163,10 +165,7 @@ void cmd_options(int argc, char **argv)
         if (are_programs && !(o.versions[0] && o.versions[1] && program_is_text(o.versions[0]) && program_is_text(o.versions[1])))
                 command_usage("expected SOLVER CASE, or CASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'");
         command_signals();
-        command_open(0);
-        for (int i = 0; i < 2 && are_programs; i++)
-                command_program(&o.versions[i]);
-        command_open_solver(0, on, are_programs ? RECIPE_PROGRAMS : word_next(&words));
+        command_open_solver_with(on, are_programs ? RECIPE_PROGRAMS : word_next(&words), o.versions, 2);
         o.question.is_cpu_time = clock == 1;
         find_case(&o, words.list[0]);
         find_versions(&o);
@@ -178,7 +177,6 @@ void cmd_options(int argc, char **argv)
         o.question.patch = o.patch.data ?: "";
         o.question.cancel_fd = common.signals;
         r = restoring_run(&o.question, &a);
-        progress_clear();
         if (r == -ECANCELED) {
                 note("interrupted; nothing of it is kept");
                 command_worse(STATUS_INTERRUPTED);

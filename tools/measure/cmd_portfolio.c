@@ -56,6 +56,7 @@ void cmd_portfolio_add(int argc, char **argv)
                 tell_problems(p);
 }
 
+/* A command that changes each portfolio named; after a failure it goes on with the next. */
 static void each_name(int argc, char **argv, const char *doc, int (*change)(struct workspace *w, const char *name))
 {
         struct words names = command_parse(argc, argv, "NAME...", doc, NULL);
@@ -134,15 +135,15 @@ void cmd_portfolio_show(int argc, char **argv)
 
 /* -- run --------------------------------------------------------------------------------------------------------- */
 
-struct arms_asked {
+struct portfolio_run {
         struct portfolio *portfolio;
         struct case_selection cases;
-        bool alone;
+        bool alone; /* item i is a trial of one arm, else of the whole portfolio */
 };
 
 static int make(void *user, size_t i, struct query **ret)
 {
-        struct arms_asked *a = user;
+        struct portfolio_run *a = user;
 
         if (a->alone) /* all arms on a case before the next case, so that the machine's noise affects them alike */
                 return query_arm(common.workspace, a->portfolio, i % a->portfolio->n_arms, a->cases.list[i / a->portfolio->n_arms], ret);
@@ -153,7 +154,7 @@ static const struct column run_columns[] = {{"CASE", 6, true}, {"RESULT", 8}, {"
 
 static void answered(void *user, size_t i, int r, struct value *v, const char *reason, struct buffer *to)
 {
-        struct arms_asked *a = user;
+        struct portfolio_run *a = user;
         const struct portfolio *p = a->portfolio;
         const struct case_info *info = a->cases.list[a->alone ? i / p->n_arms : i];
         cleanup_free char *name = printable(info->name);
@@ -195,7 +196,7 @@ void cmd_portfolio_run(int argc, char **argv)
                 "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that contradict each "
                 "other, or an arm and the case's own :status, are reported on standard error, and the exit status is 1.\n\n"
                 "Example: solverfs portfolio run p QF_S/";
-        struct arms_asked a = {0};
+        struct portfolio_run a = {0};
         const char *on = NULL;
         const struct command_option options[] = {
                 {"alone", 'A', NULL, "Run each arm alone on each case instead, for comparison; nothing is learned from that", .on = &a.alone},
@@ -218,26 +219,25 @@ void cmd_portfolio_run(int argc, char **argv)
 
 /* -- features ---------------------------------------------------------------------------------------------------- */
 
+/* For several cases the first column is CASE. */
 static void print_cases(const struct words *words)
 {
+        static const struct column columns[] = {{"CASE", 6, true}, {"FEATURE", 28}, {"VALUE"}, {0}};
         cleanup_case_selection struct case_selection cases = {0};
 
         command_cases(words->list, words->n, &cases);
         for (size_t i = 0; i < cases.n; i++) {
-                cleanup_buffer struct buffer text = {0}, rows = {0};
+                cleanup_buffer struct buffer text = {0};
                 int k = case_features_print(common.workspace, cases.list[i], &text);
-                char id[16] = "";
+                char id[16];
 
                 if (k < 0) {
                         complain("case %u (%s): %s", cases.list[i]->id, cases.list[i]->name, error_message(k));
                         command_worse(k == -EINVAL ? STATUS_FAILED : STATUS_SYSTEM);
                         continue;
                 }
-                if (cases.n > 1)
-                        snprintf(id, sizeof(id), "%u\t", cases.list[i]->id);
-                for (char *next = text.data, *line; next && (line = strsep(&next, "\n")) && *line;)
-                        buffer_addf(&rows, "%s%s\n", id, line);
-                output_write(&rows);
+                snprintf(id, sizeof(id), "%u", cases.list[i]->id);
+                output_rows(cases.n > 1 ? columns : columns + 1, cases.n > 1 ? id : "", text.data);
         }
 }
 

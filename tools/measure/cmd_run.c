@@ -33,12 +33,13 @@ static void parse_print(void *to, const char *text)
                 command_usage("--print takes time, cputime, memory, result, effort, stdout, stderr, run.json or queries.tsv, not '%s'", text);
 }
 
+/* The recipe has a pattern for the solver's effort. */
 static bool has_effort(void)
 {
         return common.solver->recipe->effort[0];
 }
 
-/* The first eight columns are always present, in these places. */
+/* The columns of this run: eight that each has, in these places; then EFFORT and SUBJECT where they apply, and DISTURBED. */
 static void choose_columns(struct running *o)
 {
         static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},            {"RESULT", 8},               {"TIME (s)", 11, true},
@@ -75,7 +76,7 @@ static int make(void *user, size_t i, struct query **ret)
 
 /* -- showing an answer ------------------------------------------------------------------------------------------ */
 
-/* NULL: no such column. */
+/* The first line of a commit's message. NULL: there is no such column. */
 static const char *subject_of(struct running *o, size_t revision)
 {
         struct buffer *b = o->subjects ? &o->subjects[revision] : NULL;
@@ -104,7 +105,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
         struct running *o = user;
         const struct run_value *run = (const struct run_value *)v;
         struct cell cell = cell_of(o, i);
-        bool *told = &o->is_told[i / o->cases.n], disputed; /* all cases of a revision show the same */
+        bool *told = &o->is_told[i / o->cases.n], disputed; /* told: once for all cases of a revision, as all show the same */
 
         if (r < 0) {
                 complain("%s %s on case %u: %s", common.solver->recipe->name, commit_label(common.solver, cell.commit).s, cell.info->id, reason);
@@ -142,8 +143,8 @@ void cmd_run(int argc, char **argv)
                 "'exec:PATH ARG...' is a program of this machine, which needs no solver: its arguments, with {case} where the input belongs (else "
                 "last), and {n} in the word that sets a seed.\n"
                 "CASE is an id, a name, a prefix of a sha256 (four digits or more), or a file with the same bytes; for several: 3-17 (ids), "
-                "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. 42#17 is a query of a script, its 17th check-sat; "
-                "42#3-9 and 42#all are several. The cases begin with the first word, "
+                "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. 42#17 is a query of a script, its 17th "
+                "check-sat; 42#3-9 and 42#all are several. The cases begin with the first word, "
                 "behind the first REV, that names one.\n"
                 "An answer that contradicts the case's own :status is reported on standard error, and the exit status is 1; so it is when a commit "
                 "cannot be built. A timeout is an answer like any other: status 0.\n\n"
@@ -156,24 +157,20 @@ void cmd_run(int argc, char **argv)
         const struct command_option options[] = {
                 OPTION_SEED(o.cell.seed, o.cell.has_seed, "Fix the solver's random seed to N"),
                 OPTION_TIMEOUT(o.cell.wall_ns),
-                {"again", 'a', NULL, "Measure again even if stored; a cell's value is the median of its runs", .on = &o.again},
+                {"again", 'a', NULL, "Measure again even if stored; a cell's value is the median of its runs", .on = &o.again,
+                 .excludes = "machine", .why = "nothing can be measured anew on another machine"},
                 {"machine", 0, "NAME", "Show results of this machine; measures nothing", .text = &o.machine_name},
-                {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on},
+                {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on, .excludes = "machine",
+                 .why = "nothing is run with --machine"},
                 OPTION_JSON("Print a JSON object for each, a line each, with everything known of the run"),
                 {"print", 'p', "FILE",
                  "Print only what this file of the mount holds: time, cputime, memory, result, effort, stdout, stderr, run.json, queries.tsv",
-                 .parse = parse_print, .to = &o.file, .is_given = &o.print},
+                 .parse = parse_print, .to = &o.file, .is_given = &o.print, .excludes = "json"},
                 {0}};
 
         o.words = command_parse(argc, argv, "SOLVER REV... CASE...\n'exec:PATH ARG...'... CASE...", doc, options);
         if (o.words.n < 2 || (o.words.n < 3 && !program_is_text(o.words.list[0])))
                 command_usage("expected SOLVER REV... CASE..., or 'exec:PATH ARG...'... CASE...; CASE may be 'all'");
-        if (common.json && o.print)
-                command_usage("--json and --print exclude each other");
-        if (o.on && o.machine_name)
-                command_usage("nothing is run with --machine: --on and --machine exclude each other");
-        if (o.again && o.machine_name)
-                command_usage("nothing can be measured anew on another machine: --again and --machine exclude each other");
         command_signals();
         command_open_versions(o.on, &o.words);
         o.cell.machine = command_machine(o.machine_name);

@@ -21,7 +21,7 @@ struct follower {
         int fd; /* the running build's log; -1: none */
         bool told; /* the first note was made */
         struct buffer printed;
-        size_t at; /* up to here `printed` equals the log being read */
+        size_t at; /* so much of the log was read, and equals the beginning of `printed` */
 };
 
 static void tell(const struct follower *f, const char *what)
@@ -29,7 +29,7 @@ static void tell(const struct follower *f, const char *what)
         note("%s %.12s %s", common.solver->recipe->name, full_sha(common.solver, f->commit).s, what);
 }
 
-/* Takes the next bytes of the log, and prints what was not printed yet. */
+/* Takes the next bytes of the log, which follow those up to `at`, and prints what was not printed yet. */
 static void follow_text(struct follower *f, struct slice text)
 {
         const char *bytes = text.data;
@@ -206,7 +206,7 @@ static void copy_program(const struct building *b)
         int from, r;
 
         command_must(query_program(common.workspace, common.solver, b->revisions.list[0], NULL, false, &q));
-        command_must(engine_get(common.engine, q, PRIORITY_PERSON, false, common.signals, &v));
+        command_must(command_get(q, "build", false, &v));
         from = ((struct file_value *)v)->fd;
         command_must_as(STATUS_SYSTEM, outfile_open(b->output, 0777 & ~common.umask, &o));
         r = lseek(from, 0, SEEK_SET) < 0 ? -errno : copy_fd(from, o.fd);
@@ -217,7 +217,7 @@ static void copy_program(const struct building *b)
 
 /* -- how many programs ------------------------------------------------------------------------------------------ */
 
-/* Number of different digests of the given commits, without zeros. */
+/* How many different digests the command's commits have; `all`: by the commit's number; zero: it has none. */
 static size_t count_distinct(const struct building *b, struct digest *all, uint32_t n_all)
 {
         size_t n = 0, distinct = 0;
@@ -256,8 +256,8 @@ void cmd_build(int argc, char **argv)
 {
         static const char doc[] =
                 "Build commits, unless they are built already. Prints for each: commit, ok or failed, seconds, the program's size, clean, "
-                "toolchain changed or released binary, why it failed or that it is not reproducible; and at the end, of several commits, how many builds and programs "
-                "they have.\v"
+                "toolchain changed or released binary, why it failed or that it is not reproducible; and at the end, of several commits, how many "
+                "builds and programs they have.\v"
                 "REV is whatever git rev-parse takes; A..B: the commits on B's first-parent line that are not on A's, oldest first; or a pattern "
                 "over tags, in the order of the history: 'z3-4.*'. Exit status 1 when a commit cannot be built.";
         static struct building b = {.follower = {.fd = -1}};
@@ -265,14 +265,13 @@ void cmd_build(int argc, char **argv)
         const struct command_option options[] = {
                 {"again", 'a', NULL, "Build again, without the compile cache, even if already built", .on = &b.again},
                 {"renew", 'n', NULL, "Build again if tools, headers or libraries have changed since", .on = &b.renew},
-                {"log", 'l', NULL, "Print the build's whole output instead; for a single commit, while it is built", .on = &b.log},
+                {"log", 'l', NULL, "Print the build's whole output instead; for a single commit, while it is built", .on = &b.log,
+                 .excludes = "json"},
                 {"output", 'o', "FILE", "Copy the program to FILE (with one commit)", .file = &b.output},
                 OPTION_JSON("Print a JSON object for each, a line each"),
                 {0}};
 
         words = command_parse(argc, argv, "SOLVER REV...", doc, options);
-        if (common.json && b.log)
-                command_usage("--json and --log exclude each other");
         if (b.output && strcmp(b.output, "-") == 0)
                 command_usage("--output takes a file: standard output has the record");
         command_signals();

@@ -2,7 +2,9 @@
 #include "tools/draft/draft.h"
 #include "tools/recipe/recipes.h"
 
-/* Prints a recipe with the first comment of its file, which describes the solver. */
+#define RECIPE_MOST (1 << 20) /* bytes */
+
+/* Prints a recipe with the first comment of its file, which describes the solver. Without one ABOUT is "" in JSON and "-" in the row (.about). */
 static void list_one(void *user, const char *name, const char *path)
 {
         static const struct column columns[] = {{"RECIPE", 14, .key = "name"}, {"FILE", 40}, {"ABOUT"}, {0}};
@@ -10,7 +12,7 @@ static void list_one(void *user, const char *name, const char *path)
         cleanup_free char *first = NULL;
         const char *about = "";
 
-        if (read_file(path, 1 << 20, &text) == 0 && text.size > 0)
+        if (read_file(path, RECIPE_MOST, &text) == 0 && text.size > 0)
                 first = copy_prefix(text.data, text.size);
         if (first && *first == '#') {
                 first[strcspn(first, "\n")] = '\0';
@@ -34,22 +36,21 @@ void cmd_recipe_show(int argc, char **argv)
         cleanup_free char *path = NULL;
         struct recipe **list = NULL;
         size_t n = 0;
-        int r;
         static const char doc[] =
                 "Print a recipe as it is written, as a start for your own, and check it.\v"
                 "Exit status 1 if the recipe has mistakes, which are reported. For a solver of the store, 'config' in its folder of "
                 "the mount has the recipe in force.";
         struct words words = command_parse(argc, argv, "NAME|FILE", doc, NULL);
 
-        r = recipes_find(words.list[0], &path) ?: read_file(path, 1 << 20, &text);
-        command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
+        command_must(recipes_find(words.list[0], &path) ?: read_file(path, RECIPE_MOST, &text));
         buffer_add(&shown, text.data, text.size);
         output_write(&shown);
         command_must_as(STATUS_FAILED, recipe_parse(shown.data ?: "", path, NULL, &list, &n));
         recipe_list_free(list, n);
 }
 
-/* The word is a folder, a URL, or a solver of the store, which stands for its repository. */
+/* The word is a folder, a URL, or a solver of the store, which stands for its repository. A word with a slash or a colon that is no folder counts as a
+ * URL. */
 static void find_repository(const char *word, char ret[PATH_SIZE])
 {
         cleanup_workspace struct workspace *w = NULL;

@@ -22,7 +22,7 @@ void cmd_snapshot(int argc, char **argv)
         request.dir = words.list[1];
         command_open_solver(0, NULL, words.list[0]);
         r = history_snapshot(common.solver->history, &request, &commit);
-        command_must_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r);
+        command_must_as(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED, r); /* what is absent is so in DIR, not in the store */
         mounts_settle(workspace_dir(common.workspace));
         output_rowf((struct column[]){{""}, {0}}, "%s", full_sha(common.solver, commit).s);
 }

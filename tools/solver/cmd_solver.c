@@ -25,9 +25,10 @@ void cmd_solver_list(int argc, char **argv)
                 const struct recipe *recipe = l->list[i]->recipe;
                 const struct commit_sha head = head_of(l->list[i]);
 
-                output_object(columns, json_pack("{ss si ss? ss* ss ss? so}", "name", recipe->name, "commits", (int)history_count(l->list[i]->history), "head",
-                                                 *head.s ? head.s : NULL, ".head", *head.s ? commit_brief(&head).s : NULL, "format",
-                                                 format_name(recipe->format), "base", recipe->base, "repository", json_printable(recipe->repository)));
+                output_object(columns, json_pack("{ss si ss? ss* ss ss? so}", "name", recipe->name, "commits",
+                                                 (int)history_count(l->list[i]->history), "head", *head.s ? head.s : NULL, ".head",
+                                                 *head.s ? commit_brief(&head).s : NULL, "format", format_name(recipe->format), "base",
+                                                 recipe->base, "repository", json_printable(recipe->repository)));
         }
 }
 
@@ -37,12 +38,11 @@ static int update_one(struct solver *s, bool has_base)
         static const struct column columns[] = {{"SOLVER", 14, .key = "name"}, {"NEW", 8, true}, {"COMMITS", 8, true}, {"HEAD"}, {0}};
         struct commit_sha head;
         uint32_t n_new = 0;
-        int r = has_base || s->recipe->is_programs ? 0 : /* `programs` has no repository */
-                                         history_update(s->history, s->recipe->repository, false, &command_progress, &n_new);
+        int r = has_base || s->recipe->is_programs /* has no repository */
+                        ? 0
+                        : history_update(s->history, s->recipe->repository, false, &command_progress, &n_new);
 
-        if (r == 0)
-                r = workspace_fetch_sources(common.workspace, s, &command_progress);
-        progress_clear();
+        r = r ?: workspace_fetch_sources(common.workspace, s, &command_progress);
         if (r < 0) {
                 complain("%s: %s", s->recipe->name, error_message(r));
                 return status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED;
@@ -85,7 +85,6 @@ void cmd_solver_update(int argc, char **argv)
 
 void cmd_solver_remove(int argc, char **argv)
 {
-        int r;
         static const char doc[] =
                 "Take solvers and variants out of the config, of listings and of mounts; what is being built "
                 "and run for them ends. A solver goes with its variants, or after them.\v"
@@ -94,8 +93,7 @@ void cmd_solver_remove(int argc, char **argv)
         struct words names = command_parse(argc, argv, "NAME...", doc, NULL);
 
         command_open(0);
-        r = workspace_remove_solvers(common.workspace, (const char *const *)names.list, names.n);
-        command_must_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
+        command_must(workspace_remove_solvers(common.workspace, (const char *const *)names.list, names.n));
         mounts_settle(workspace_dir(common.workspace));
         for (size_t i = 0; i < names.n; i++)
                 note("removed %s: what was measured stays; 'solverfs gc' frees the room of its repository and builds", names.list[i]);

@@ -12,13 +12,13 @@ struct add_options {
         bool replace, submodules;
 };
 
-/* --replace NAME --submodules: the recipe in force gets more lines. */
+/* --replace NAME --submodules alone: the recipe in force stays, and gets more lines. */
 static bool is_kept(const struct add_options *o)
 {
         return o->replace && o->submodules && !o->recipe && !o->repository;
 }
 
-/* A path that no commit has is a mistake, or will come. */
+/* Warns of paths that no commit has, which are mistakes or will come, and of eras. */
 static void check_recipe(struct solver *s)
 {
         bool there = true;
@@ -29,6 +29,7 @@ static void check_recipe(struct solver *s)
         recipe_warn_of_eras(s);
 }
 
+/* Notes what the new recipe leaves out of the old one: submodules, and variants. */
 static void say_replaced(const struct recipe *old, struct recipe *const *list, size_t n)
 {
         cleanup_solver_list struct solver_list *l = NULL;
@@ -126,6 +127,7 @@ static void draft(const struct add_options *o, struct recipe ***ret, size_t *ret
                         note("%s", line);
 }
 
+/* The solver's recipe and its variants': the one in force, that of --recipe or of the name, or a draft. */
 static void get_recipe(const struct add_options *o, struct recipe ***ret, size_t *ret_n)
 {
         cleanup_solver struct solver *there = NULL;
@@ -169,7 +171,6 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
                 if (r < 0 && !there)
                         note("%s is added: 'solverfs solver add --replace %s --submodules' fetches its submodules", o->name, o->name);
         }
-        progress_clear();
         must_get(r);
         mounts_settle(workspace_dir(common.workspace));
         if (there && !is_kept(o))
@@ -184,7 +185,6 @@ static void add(const struct add_options *o, struct recipe **list, size_t n)
                 r = workspace_solver(common.workspace, list[i]->name, &s)
                     ?: workspace_fetch_sources(common.workspace, s, &command_progress);
         }
-        progress_clear();
         if (r < 0)
                 note("%s is added: 'solverfs solver update %s' fetches what is missing", o->name, o->name);
         must_get(r);
@@ -207,8 +207,8 @@ void cmd_solver_add(int argc, char **argv)
         struct recipe **list = NULL;
         size_t n = 0;
         const struct command_option options[] = {
-                {"recipe", 'r', "FILE|NAME", "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)",
-                 .text = &o.recipe},
+                {"recipe", 'r', "FILE|NAME",
+                 "How to build and run it: a file, or the name of a recipe that comes with solverfs (default: NAME, or else a draft)", .text = &o.recipe},
                 {"replace", 'R', NULL, "Give an existing solver this recipe; from REPO, if given", .on = &o.replace, .is_other_use = true},
                 {"submodules", 's', NULL, "Fetch the submodules of its branches and tags, for its builds", .on = &o.submodules},
                 {0}};

@@ -4,18 +4,17 @@
 #include "tools/words.h"
 
 struct try_options {
-        const char *recipe, *name, *revision, *input; /* name: the repository, if `recipe` is given */
+        const char *recipe, *name, *revision, *input; /* NAME, or REPO if `recipe` is given; REV; CASE */
         bool once;
         char *path; /* of `recipe` */
 };
 
 static int try_solver(const char *name, const struct try_options *o)
 {
-        cleanup_case_selection struct case_selection cases = {0};
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
         cleanup_close int fd = -1; /* keeps the case's file alive */
         char input[PATH_SIZE];
         struct recipe_check t = {.once = o->once};
-        int r;
 
         command_solver(name, &common.solver);
         t.commit = command_commit(common.solver, "REV", o->revision ?: "HEAD");
@@ -23,15 +22,11 @@ static int try_solver(const char *name, const struct try_options *o)
         if (o->input && access(o->input, R_OK) == 0)
                 command_must(realpath(o->input, input) ? 0 : -errno);
         else if (o->input) {
-                command_cases((char *const *)&o->input, 1, &cases);
-                if (cases.n != 1)
-                        command_refuse(STATUS_USAGE, "'%s' is %zu cases; one is run", o->input, cases.n);
-                command_must(cases_open_bytes(workspace_cases(common.workspace), cases.list[0], &fd, input));
+                info = command_case(o->input, "one case is run");
+                command_must(cases_open_bytes(workspace_cases(common.workspace), info, &fd, input));
         }
         command_engine();
-        r = recipe_check(&t);
-        progress_clear();
-        command_must(r);
+        command_must(recipe_check(&t));
         if (t.problems == 0)
                 note("nothing is wrong");
         else
@@ -39,6 +34,7 @@ static int try_solver(const char *name, const struct try_options *o)
         return t.problems > 0 ? STATUS_FAILED : STATUS_OK;
 }
 
+/* With --recipe: adds the repository to the store, which is a temporary one, under the recipe's name. */
 static int add_and_try(void *user)
 {
         const struct try_options *o = user;
@@ -46,20 +42,16 @@ static int add_and_try(void *user)
         struct recipe **list = NULL;
         cleanup_free char *name = copy_prefix(basename(o->path), MIN(strcspn(basename(o->path), "."), (size_t)64)); /* "z3" of z3.recipe */
         size_t n = 0;
-        int r;
 
         if (recipe_check_name(name) < 0) {
                 free(name);
                 name = copy_string("solver");
         }
-        r = recipe_read(o->path, name, &list, &n)
-            ?: workspace_add_solver(common.workspace, list, n, o->name, &command_progress);
+        command_must(recipe_read(o->path, name, &list, &n)
+                     ?: workspace_add_solver(common.workspace, list, n, o->name, &command_progress)
+                     ?: workspace_solver(common.workspace, name, &s)
+                     ?: workspace_fetch_sources(common.workspace, s, &command_progress));
         recipe_list_free(list, n);
-        if (r == 0)
-                r = workspace_solver(common.workspace, name, &s)
-                    ?: workspace_fetch_sources(common.workspace, s, &command_progress);
-        progress_clear();
-        command_must_as(r == -ENOENT ? STATUS_ABSENT : r == -EINVAL ? STATUS_FAILED : status_of(r), r);
         return try_solver(name, o);
 }
 

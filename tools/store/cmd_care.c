@@ -50,7 +50,6 @@ void cmd_fsck(int argc, char **argv)
         command_stoppable();
         command_open(look_only ? STORE_READ_ONLY : STORE_CHECK);
         r = care_check(common.workspace, look_only, &(struct care_watch){.found = show_finding, .progress = &command_progress}, &report);
-        progress_clear();
         command_must_as(r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_SYSTEM, r);
         conclude(&report);
         if (report.damaged + report.repaired > 0)
@@ -59,7 +58,7 @@ void cmd_fsck(int argc, char **argv)
 
 /* -- gc -------------------------------------------------------------------------------------------------------------- */
 
-/* Refuses a bare number: it would be bytes, which is certainly a mistake. */
+/* Refuses a bare number below 1 MiB: it would be bytes, which is certainly a mistake. */
 static void parse_keep(void *to, const char *arg)
 {
         struct care_plan *plan = to;
@@ -89,10 +88,7 @@ static void ignore(void *user, const struct care_finding *f) {}
 
 static int collect(const struct care_plan *plan, void (*tell)(void *user, const struct care_finding *f), struct care_freed *ret)
 {
-        int r = care_collect(common.workspace, plan, &(struct care_watch){.found = tell, .progress = &command_progress}, ret);
-
-        progress_clear();
-        return r;
+        return care_collect(common.workspace, plan, &(struct care_watch){.found = tell, .progress = &command_progress}, ret);
 }
 
 /* If every program would be freed, says so first and, on a terminal, asks. False: free nothing. */

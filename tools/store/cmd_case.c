@@ -23,17 +23,17 @@ struct adding {
                 char *path, *name; /* owned until the end of the process */
         } *files;
         size_t n;
-        size_t passed_over, compressed;
+        size_t passed_over, compressed; /* how many files of folders were left out: of other endings, or compressed in a way that is not read */
 };
 
+/* Complains; the other files are added all the same. */
 static void add_failed(const char *path, int r)
 {
-        progress_clear();
         complain("%s: %s", path, error_message(r));
         command_worse(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
 }
 
-/* Reads the status from the file beside a case: <path>.status, without .gz and the like. VERDICT_UNKNOWN: there is none. */
+/* Reads the status from the file beside a case, NAME.status, where NAME is the path without .gz and the like. VERDICT_UNKNOWN: there is none. */
 static int status_beside(const char *path, enum verdict *ret)
 {
         cleanup_blob struct blob text = {0};
@@ -94,7 +94,7 @@ static void add_file(struct adding *a, const char *path, const char *name)
                                          json_printable(r == 0 ? info->name : name)));
 }
 
-static void note_file(struct adding *a, const char *path, const char *name)
+static void list_file(struct adding *a, const char *path, const char *name)
 {
         list_add(a->files, a->n, (struct file){copy_string(path), copy_string(name)});
 }
@@ -110,7 +110,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
         return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Notes the cases of a folder in the order of their names, so that ids are given in that order. Follows symlinks, as benchmark sets often consist of
+/* Lists the cases of a folder in the order of their names, so that ids are given in that order. Follows symlinks, as benchmark sets often consist of
  * them. */
 static void walk(struct adding *a, char *dir)
 {
@@ -139,7 +139,7 @@ static void walk(struct adding *a, char *dir)
                         continue;
                 snprintf(unpacked, sizeof(unpacked), "%.*s", (int)case_unpacked_name(e->fts_name), e->fts_name);
                 if (is_called(unpacked, "*.@(smt2|smt|cnf|dimacs)"))
-                        note_file(a, e->fts_path, name + strspn(name, "/"));
+                        list_file(a, e->fts_path, name + strspn(name, "/"));
                 else if (is_called(e->fts_name, "*.@(lzma|zip|7z|lz4)"))
                         a->compressed++;
                 else
@@ -180,13 +180,12 @@ void cmd_case_add(int argc, char **argv)
                 if (is_folder(files.list[i]))
                         walk(&a, files.list[i]);
                 else
-                        note_file(&a, files.list[i], name ? name : basename(files.list[i]));
+                        list_file(&a, files.list[i], name ? name : basename(files.list[i]));
         for (size_t i = 0; i < a.n && !command_stopped(); i++) {
                 if (a.n > 1)
                         progress_show("adding cases", i, a.n, 0, 0);
                 add_file(&a, a.files[i].path, a.files[i].name);
         }
-        progress_clear();
         if (a.passed_over > 0)
                 note("files passed over, as they do not end in .smt2, .smt, .cnf or .dimacs: %zu; name one to add it all the same", a.passed_over);
         if (a.compressed > 0)

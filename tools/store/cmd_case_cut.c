@@ -46,15 +46,12 @@ static void find_predecessors(const struct cutting *o, struct predecessors *ret)
         cleanup_version struct version *version = NULL;
         struct predecessors_options options = {.workspace = common.workspace, .timeout_ns = o->timeout, .most_pairs = o->pairs,
                                                .cancel_fd = common.signals, .progress = &command_progress};
-        int r;
 
         command_must_usage(version_parse(common.workspace, common.solver, o->at, common.signals, &version));
         command_engine();
         command_must(version_build(common.engine, common.workspace, version, PRIORITY_PERSON, common.signals));
         options.version = version;
-        r = predecessors_find(o->cut, &options, ret);
-        progress_clear();
-        command_must(r);
+        command_must(predecessors_find(o->cut, &options, ret));
 }
 
 static json_t *time_json(const struct query_time *t)
@@ -134,10 +131,8 @@ void cmd_case_cut(int argc, char **argv)
                 command_usage("nothing is run without --solver or --at: no --on, --timeout or --pairs");
         command_signals();
         command_open(0);
-        if (o.at && !o.solver)
-                command_program(&o.at);
         if (runs)
-                command_open_solver(0, o.on, o.solver ?: RECIPE_PROGRAMS);
+                command_open_solver_with(o.on, o.solver ?: RECIPE_PROGRAMS, &o.at, 1);
         o.at = o.at ?: "HEAD";
         o.pairs = o.pairs ?: judge_usual_pairs(1);
         read_case(&o, words.list[0], &input);

@@ -14,7 +14,7 @@
 #define FILES_WANTED 10000               /* a checkout of a large solver has as many */
 
 struct doctor {
-        uint64_t patience_ns;
+        uint64_t patience_ns; /* --patience */
         char store[PATH_SIZE];
         size_t n_mounts;
 };
@@ -79,7 +79,8 @@ static void check_disk(const char *store)
         show("store-room", room < ROOM_WANTED ? CHECK_WARNING : CHECK_OK, "%.1f GiB free at %s%s", (double)room / (double)ROOM_WANTED, store,
              room < ROOM_WANTED ? ": 'solverfs gc' frees what can be built again" : "");
         if (fs.f_files > 0 && fs.f_ffree < FILES_WANTED) /* 0: the file system makes inodes as it needs them */
-                show("store-files", CHECK_WARNING, "room for %llu more files at %s, however many bytes are free: 'df -i' shows it; 'solverfs gc' frees some",
+                show("store-files", CHECK_WARNING,
+                     "room for %llu more files at %s, however many bytes are free: 'df -i' shows it; 'solverfs gc' frees some",
                      (unsigned long long)fs.f_ffree, store);
         if (fs.f_flags & ST_NOEXEC)
                 show("store-programs", CHECK_FAILED,

@@ -14,7 +14,6 @@ struct exporting {
         const struct export_kind *format;
         struct cell cell; /* seed, limit and machine of all */
 
-        char *machine; /* owned; NULL: this one */
         struct revisions revisions;  /* of SOLVER; none: all commits with results */
         bool has_revisions;
         struct case_selection cases; /* CASE...; none: all cases with results */
@@ -33,7 +32,7 @@ static void parse_format(void *to, const char *text)
                 command_usage("--format takes " EXPORT_FORMATS ", not '%s'", text);
 }
 
-/* Ends the command if r is a -errno, and removes what was written so far. */
+/* command_must(), which also removes what was written so far. */
 static void must(struct exporting *o, int r)
 {
         int status = STATUS_OK;
@@ -48,7 +47,8 @@ static void must(struct exporting *o, int r)
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-/* Writes the row of a cell if its result is stored. `failed` NULL: the commit is built, and `resolved` finds its results. */
+/* Writes the row of a cell if its result is stored. `failed` NULL: the commit is built, and `resolved` finds its results; else it cannot be built, as the
+ * record says, and the row has no fact. */
 static void write_cell(struct exporting *o, const struct export_version *v, const struct cell *cell, const struct resolved_cell *resolved,
                        const struct build_record *failed)
 {
@@ -144,7 +144,7 @@ static void write_solver(struct exporting *o, struct solver *s)
         snprintf(what, sizeof(what), "exporting commits of %.40s", s->recipe->name);
         must(o, history_order(s->history, &order));
         if (!o->has_revisions) {
-                must(o, commits_known(common.workspace, s, o->machine, &known, &n));
+                must(o, commits_known(common.workspace, s, o->cell.machine, &known, &n));
                 while (n > 0 && known[n - 1] >= order->n) /* added to the index since */
                         n--;
                 if (n > 0)
@@ -169,13 +169,13 @@ static int write_piece(void *user, const struct buffer *piece)
 
 static void open_target(struct exporting *o)
 {
-        const bool is_one = o->has_revisions && o->revisions.n <= 1; /* version */
+        const bool is_one_version = o->has_revisions && o->revisions.n <= 1;
         struct export_target target = {.path = o->output, .mode = 0666 & ~common.umask, .write = write_piece, .generator = "solverfs " SOLVERFS_VERSION};
         int r;
 
-        if (o->format->one_version && !is_one && !o->output)
+        if (o->format->one_version && !is_one_version && !o->output)
                 command_refuse(STATUS_USAGE, "%s has a document for each version: name one version, or a folder with -o DIR", o->format->name);
-        target.is_folder = (o->format->one_version && !is_one) ||
+        target.is_folder = (o->format->one_version && !is_one_version) ||
                            (o->output && (o->format->wants_folder || o->output[strlen(o->output) - 1] == '/' || is_folder(o->output)));
         if (target.is_folder && !o->format->suffix)
                 command_refuse(STATUS_USAGE, "%s is one file, and %s is a folder", o->format->name, o->output);
@@ -183,6 +183,7 @@ static void open_target(struct exporting *o)
         command_must_as(r == -EINVAL ? STATUS_USAGE : STATUS_SYSTEM, r);
 }
 
+/* Reads [SOLVER [REV...] [CASE...]]. */
 static void choose(struct exporting *o)
 {
         size_t n_revisions = 0;
@@ -226,7 +227,6 @@ static void export_all(struct exporting *o)
                 write_solver(o, all->list[i]);
         must(o, export_end(o->exporter, &left_out));
         export_close(o->exporter);
-        progress_clear();
         say(o, left_out);
         if (o->n_missing > 0)
                 command_refuse(STATUS_FAILED, "nothing is finished of %zu of the versions that were asked for: %s%s; 'solverfs run' measures it",
@@ -268,7 +268,7 @@ void cmd_export(int argc, char **argv)
         if (o.format->wants_folder && !o.output)
                 command_usage("%s's results are a folder: name it with -o DIR", o.format->name);
         command_open(0);
-        o.cell.machine = o.machine = command_machine(o.machine_name);
+        o.cell.machine = command_machine(o.machine_name);
         choose(&o);
         o.memo = case_memo_new(workspace_cases(common.workspace));
         open_target(&o); /* opening a pipe waits for its reader; a signal ends that */

@@ -4,7 +4,7 @@
 #include "core/study/import/import_study.h"
 #include "tools/words.h"
 
-struct taking {
+struct importing {
         /* options */
         const char *solver, *revision, *machine;
         struct words files;
@@ -15,8 +15,8 @@ struct taking {
 
 /* -- the solver and the commit ------------------------------------------------------------------------------------- */
 
-/* Finds the solver and the commit from the options or, without them, from the document. */
-static int choose(struct taking *o, const char *file, const struct benchexec_results *b, struct solver **ret, uint32_t *ret_commit)
+/* Finds the solver and the commit from the options or, without them, from the document. A status, after a message unless STATUS_OK. */
+static int choose(struct importing *o, const char *file, const struct benchexec_results *b, struct solver **ret, uint32_t *ret_commit)
 {
         const char *name = o->solver ?: b->tool ?: "", *revision = b->version ?: "";
         int r;
@@ -37,7 +37,7 @@ static int choose(struct taking *o, const char *file, const struct benchexec_res
         return STATUS_ABSENT;
 }
 
-/* -- showing ------------------------------------------------------------------------------------------------------- */
+/* -- a file of BenchExec ------------------------------------------------------------------------------------------- */
 
 static void tell(const char *file, const struct import_report *r, uint64_t unfinished)
 {
@@ -57,7 +57,7 @@ static void tell(const char *file, const struct import_report *r, uint64_t unfin
                 command_worse(STATUS_ABSENT);
 }
 
-static int import_file(struct taking *o, const char *file)
+static int import_file(struct importing *o, const char *file)
 {
         static const struct column columns[] = {{"IMPORTED", 9, true}, {"KNOWN", 7, true}, {"NO-CASE", 8, true}, {"UNFINISHED", 10, true}, {"MACHINE", 40},
                                                 {"FILE"}, {0}};
@@ -73,7 +73,6 @@ static int import_file(struct taking *o, const char *file)
         if (is_folder(file))
                 return fail_as(STATUS_USAGE, errorf(-EINVAL, "%s is a folder: name the files in it", file));
         r = benchexec_read(fd, file, &command_progress, &results);
-        progress_clear();
         if (r < 0)
                 return fail_as(r == -ENOMEM ? STATUS_SYSTEM : r == -ECANCELED ? STATUS_INTERRUPTED : STATUS_FAILED, r);
         r = choose(o, file, &results, &s, &q.commit);
@@ -86,12 +85,11 @@ static int import_file(struct taking *o, const char *file)
                 q.has_seed = true;
                 q.seed = results.seed;
         }
-        r = check_seed(s, q.commit, q.has_seed);
+        r = seed_check(s, q.commit, q.has_seed);
         if (r < 0)
                 return fail_as(STATUS_USAGE, errorf(r, "%s: %s", file, error_message(r)));
         q.solver = s;
         r = import_benchexec(common.workspace, &results, &q, &report);
-        progress_clear();
         if (r < 0)
                 return r == -ECANCELED ? fail_as(STATUS_INTERRUPTED, r) : r == -EINVAL || r == -EEXIST || r == -ENOTUNIQ ? fail_as(STATUS_FAILED, r)
                 : fail(r);
@@ -126,7 +124,7 @@ static void show_store(const char *dir, const struct store_import *r, const stru
                 note("%" PRIu64 " alarm%s imported: 'solverfs alarms' lists them", f->alarms, f->alarms == 1 ? " was" : "s were");
 }
 
-static int take_store(const char *dir)
+static int import_store(const char *dir)
 {
         struct store_source source = {.here = common.workspace, .say = tell_line, .progress = &command_progress};
         struct store_import results = {0};
@@ -140,7 +138,6 @@ static int take_store(const char *dir)
             ?: import_cases(&source, &results)
             ?: import_study(&source, &found)
             ?: import_results(&source, &results);
-        progress_clear();
         if (r == -ECANCELED) {
                 note("what was taken in is kept; the same command goes on from there");
                 r = STATUS_INTERRUPTED;
@@ -173,7 +170,7 @@ void cmd_import(int argc, char **argv)
                 "  solverfs import /mnt/usb/store\n"
                 "  solverfs import --format benchexec r.xml.bz2 --solver cvc5 --revision v1.1\n"
                 "  solverfs run cvc5 cvc5-1.1.2 all --machine apollon001";
-        struct taking o = {0};
+        struct importing o = {0};
         const struct command_option options[] = {
                 {"format", 'f', "FORMAT", "benchexec: files of BenchExec; default: other stores", .text = &o.format},
                 {"solver", 0, "NAME", "The solver of the results; default: as in the file", .text = &o.solver},
@@ -195,7 +192,7 @@ void cmd_import(int argc, char **argv)
         command_stoppable();
         command_open(0);
         for (size_t i = 0; i < o.files.n && !command_stopped(); i++)
-                command_worse(o.format ? import_file(&o, o.files.list[i]) : take_store(o.files.list[i]));
+                command_worse(o.format ? import_file(&o, o.files.list[i]) : import_store(o.files.list[i]));
         if (command_stopped())
                 command_worse(STATUS_INTERRUPTED);
 }

@@ -14,7 +14,7 @@ void cmd_init(int argc, char **argv)
         command_parse(argc, argv, NULL, "Make a store: the folder that keeps repositories, cases, programs and measurements.", NULL);
         command_store_dir(dir);
         r = workspace_create(dir);
-        if (r == -EEXIST || r == -ENOTEMPTY || r == -EINVAL || r == -EPROTONOSUPPORT) /* something is in the way; otherwise the folder cannot be made */
+        if (r == -EEXIST || r == -ENOTEMPTY || r == -EINVAL || r == -EPROTONOSUPPORT) /* something is in the way; else the folder cannot be made */
                 command_must(r);
         command_must_as(STATUS_SYSTEM, r);
         note("made a store at %s; next: solverfs solver add NAME REPO", dir);

@@ -145,6 +145,7 @@ static int serve(struct mounting *m)
         return r == 0 ? session_run(w, e, &options) : r;
 }
 
+/* The daemon's work: serves until the mount ends, with the mount point claimed. */
 static int serve_claimed(struct mounting *m)
 {
         struct host_check fuse;
@@ -206,7 +207,7 @@ static void on_stop(int sig)
         stopped = 1;
 }
 
-/* Waits for the daemon's answer. */
+/* Waits for the daemon's answer (answer()), prints it and returns its status. A signal that arrives meanwhile ends the daemon. */
 static int await(struct mounting *m, pid_t daemon, int from)
 {
         const struct sigaction stop = {.sa_handler = on_stop}; /* no SA_RESTART: it ends read() */

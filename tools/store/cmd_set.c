@@ -33,6 +33,7 @@ void cmd_set_add(int argc, char **argv)
 
 void cmd_set_list(int argc, char **argv)
 {
+        /* the sets, or the cases of those that were named */
         static const struct column sets[] = {{"SET", 16}, {"CASES", 6, true}, {0}}, cases[] = {{"SET", 16}, {"CASE", 6, true}, {"NAME"}, {0}};
         static const char doc[] = "List the sets: name, number of cases. With NAMEs, the cases in them: set, id, name.";
         struct words words = command_parse(argc, argv, "[NAME...]", doc, options_json);

@@ -8,6 +8,7 @@
 
 #define LINES_BESIDE 6 /* of a terminal: the heading, the notes below the rows, the prompt */
 
+/* What one look at the store has shown so far. */
 struct shown_status {
         bool is_campaign_running;
         size_t n_running, n_queued, n_disturbed;
@@ -15,12 +16,13 @@ struct shown_status {
         json_t *answer; /* --json */
 };
 
-/* Takes the reference. */
+/* For --json: adds an object to one of the answer's lists. Takes the reference. */
 static void add_to(const struct shown_status *l, const char *list, json_t *j)
 {
         json_array_append_new(json_object_get(l->answer, list), j);
 }
 
+/* The keys with a dot are for the row: RUNNING and LEFT are "-" where they are not known, PHASE says how far it is. */
 static json_t *job_json(const struct job_view *j)
 {
         const char *phase = j->phase ? j->phase : "";
@@ -132,7 +134,8 @@ static void show_campaign(struct shown_status *l, const struct solver *s, const 
         l->is_campaign_running |= is_running;
         if (common.json)
                 add_to(l, "campaigns", json_pack("{ss ss ss sf sI}", "solver", s->recipe->name, "name", shown, "state",
-                                                 campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked, "finds", finds));
+                                                 campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked,
+                                                 "finds", finds));
         else
                 note("campaign %s of %s, %s: worked %.0f s%s, %" PRIu64 " find%s", shown, s->recipe->name,
                      is_running ? "running" : "not finished (the same command goes on with it)", c.worked,
@@ -191,7 +194,8 @@ void cmd_status(int argc, char **argv)
 {
         static const char doc[] =
                 "Show what runs and what waits, in every mount and command on the store: process, job, state, seconds it "
-                "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and builds have, the workers of clusters, campaigns that run or were interrupted, known wrong answers and how many "
+                "has run, seconds left (if known), who waits for it, what it is, how far it is. The cores of this machine that anybody's runs and "
+                "builds have, the workers of clusters, campaigns that run or were interrupted, known wrong answers and how many "
                 "disturbed results wait to be measured again are reported on standard error.";
         struct shown_status l;
         bool watch = false;

@@ -13,7 +13,7 @@ static void parse_keep(void *to, const char *text)
                 command_usage("--keep '%s' is no size, like 8g", text);
 }
 
-/* Standard output carries only packets: other output goes to standard error. Programs that we start get neither. */
+/* Standard input and output carry only packets: we keep copies for these, other output goes to standard error, and programs that we start get neither. */
 static int take_pipes(struct worker_options *o)
 {
         struct termios terminal;
@@ -23,7 +23,7 @@ static int take_pipes(struct worker_options *o)
         o->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
         if (nothing < 0 || o->in < 0 || o->out < 0 || dup2(nothing, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
                 return errorf(-errno, "cannot take standard input and output: %s", strerror(errno));
-        if (isatty(o->in)) /* nor is it made raw, if it is the output's */
+        if (isatty(o->in)) /* first: a terminal that is also the output's must not be made raw */
                 return errorf(-ENOTTY, "a worker talks to a program, not to a terminal: see docs/cluster.md");
         if (tcgetattr(o->out, &terminal) == 0) { /* unbuffered srun gives a terminal, which must not change bytes */
                 cfmakeraw(&terminal);
@@ -40,7 +40,7 @@ void cmd_worker(int argc, char **argv)
         cleanup_free char *folder = NULL;
         struct worker_options o = {.bound = UINT64_C(8) << 30, .left_ns = UINT64_MAX};
         const char *given = NULL, *tmp = getenv("TMPDIR");
-        bool unknown = false;
+        bool is_unknown = false; /* when the job of Slurm ends */
         int r;
         const struct command_option options[] = {
                 {"folder", 'f', "DIR", "Keep files there (default: $TMPDIR/solverfs-worker-UID)", .text = &given},
@@ -52,8 +52,8 @@ void cmd_worker(int argc, char **argv)
         command_parse(argc, argv, NULL, doc, options);
         lost_output(); /* do not restart: bytes already read would not come again */
         if (o.left_ns == UINT64_MAX)
-                o.left_ns = walltime_left(&unknown);
-        if (unknown)
+                o.left_ns = walltime_left(&is_unknown);
+        if (is_unknown)
                 complain("squeue does not say on this node when the job of Slurm ends: a run may be cut off by its end and is done again; add --for");
         folder = given ? copy_string(given) : format_string("%s/solverfs-worker-%u", tmp && *tmp ? tmp : "/tmp", (unsigned)getuid());
         o.folder = folder;

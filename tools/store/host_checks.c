@@ -121,7 +121,7 @@ static char *make_scratch(void)
         return NULL;
 }
 
-/* Tries it out. */
+/* Runs /usr/bin/true in a sandbox. */
 static void check_bubblewrap(struct checking *l)
 {
         char *argv[] = {(char *)"/usr/bin/true", NULL};
@@ -337,6 +337,7 @@ static void check_cores(struct checking *l)
                     (long)n < all ? "; the others are their hyper-threads, or not ours to use" : "");
 }
 
+/* The folder whose locks give each core to one run at a time (core/run/slot.h). */
 static void check_slots(struct checking *l)
 {
         char folder[PATH_SIZE];

@@ -84,9 +84,8 @@ static bool is_mounted_at(const char *mountpoint)
         return mounts_store(mountpoint, store) == 0;
 }
 
-#define LOCK_STEP  20  /* ms */
-#define DEATH_SOON 100 /* steps */
-#define END_SOON   100 /* the same */
+#define LOCK_STEP 20  /* ms between two tries of a lock */
+#define SOON      100 /* steps: how long to wait for a daemon that is about to end */
 
 /* Sets the sentence about a daemon that holds the lock and whose mount is not in our table. */
 static int refuse_unseen(const struct mount_lock *p, const char *mountpoint)
@@ -113,7 +112,7 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
                 return r;
         r = make_dirs(p.dir, 0700) ?: lock_try(p.dir, p.name, false, ret_fd);
         /* A detached daemon may be about to end, if its last file was just closed. */
-        for (unsigned i = 0; r == -EAGAIN && i < DEATH_SOON && (is_dying(lock_holder(&p)) || !is_mounted_at(mountpoint)); i++) {
+        for (unsigned i = 0; r == -EAGAIN && i < SOON && (is_dying(lock_holder(&p)) || !is_mounted_at(mountpoint)); i++) {
                 usleep(LOCK_STEP * 1000);
                 r = lock_try(p.dir, p.name, false, ret_fd);
         }
@@ -144,7 +143,7 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
         daemon = lock_holder(&p);
         if (is_holder(&p, daemon))
                 kill(daemon, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
-        for (unsigned i = 0; (r = lock_try(p.dir, p.name, false, &fd)) == -EAGAIN && i < END_SOON; i++)
+        for (unsigned i = 0; (r = lock_try(p.dir, p.name, false, &fd)) == -EAGAIN && i < SOON; i++)
                 usleep(LOCK_STEP * 1000);
         if (r == -EAGAIN) {
                 late(mountpoint, daemon);
@@ -159,7 +158,7 @@ int mounts_refuse_unseen(const char *store, const char *mountpoint)
 {
         struct mount_lock p = lock_of(store, mountpoint);
 
-        for (unsigned i = 0; i < DEATH_SOON && lock_is_held(p.dir, p.name); i++)
+        for (unsigned i = 0; i < SOON && lock_is_held(p.dir, p.name); i++)
                 usleep(LOCK_STEP * 1000);
         return lock_is_held(p.dir, p.name) ? refuse_unseen(&p, mountpoint) : 0;
 }

@@ -7,10 +7,10 @@
 
 #include "cache/base/util.h"
 
-/* Takes the lock, which the descriptor keeps until the process ends. Waits for a daemon that was just killed. -EBUSY: a daemon of this store has the
- * mount point. */
+/* Takes the lock, which the descriptor keeps until the process ends. Waits for a daemon that was just killed. -EBUSY, with a sentence: a daemon of this
+ * store has the mount point. Others: lock_has_no_room() tells those of a disk that takes no lock. */
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd);
-/* Removes the file; call it before the end. */
+/* Removes the lock's file; call it before the process ends. */
 void mounts_forget(const char *store, const char *mountpoint);
 
 /* The store mounted at exactly this path. -ENOENT: no mount of ours. */

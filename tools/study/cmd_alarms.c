@@ -9,7 +9,7 @@
 
 #define PATIENCE_NS (5 * 60 * NSEC_PER_SEC) /* most time of a command */
 
-/* An alarm's numbers as text, and its first case; "-": none. */
+/* An alarm's numbers as text, and those of its worst case, which is the first one; "-": none. */
 struct alarm_words {
         char number[16], id[16], n_cases[24];
         struct buffer before, after, factor;
@@ -73,9 +73,10 @@ void alarm_show(const struct observation *a)
         output_object(columns, json_pack("{si ss ss so ss ss ss so sI ss ss ss sb ss ss* so ss ss ss ss ss}", "number", (int)a->number, "kind",
                                          observation_kind_name(a->kind), "solver", common.solver->recipe->name, "branch", json_printable(a->origin),
                                          "commit", a->target, "parent", a->reference, "subject", a->subject, "cases", cases_json(a), "found",
-                                         (json_int_t)a->found, ".found", format_date(a->found).s, "reproduce", reproduce.data, "detail", common.json ? a->reason : "", "told",
-                                         (int)(a->told != 0), "mark", mark, ".mark", *mark ? NULL : "-", "url", json_printable(a->url), ".case", w.id,
-                                         ".cases", w.n_cases, ".before", w.before.data, ".after", w.after.data, ".factor", w.factor.data));
+                                         (json_int_t)a->found, ".found", format_date(a->found).s, "reproduce", reproduce.data, "detail",
+                                         common.json ? a->reason : "", "told", (int)(a->told != 0), "mark", mark, ".mark", *mark ? NULL : "-", "url",
+                                         json_printable(a->url), ".case", w.id, ".cases", w.n_cases, ".before", w.before.data, ".after", w.after.data,
+                                         ".factor", w.factor.data));
 }
 
 /* -- the command of --on-alarm ----------------------------------------------------------------------------------- */
@@ -167,8 +168,8 @@ void cmd_alarms(int argc, char **argv)
         static const char doc[] =
                 "List the alarms of 'solverfs watch': number, kind, commit, worst case, cases, before, after, factor, when found, mark, subject. With "
                 "N print one alarm, as in alarms/<n> of the mount.\v"
-                "The kinds are slower, memory (more of it), lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is A..B where the "
-                "commits between cannot be built or told apart.\n\n"
+                "The kinds are slower, memory (more of it), lost (a case that is not solved any more), wrong, contradiction and unbuildable. COMMIT is "
+                "A..B where the commits between cannot be built or told apart.\n\n"
                 "  solverfs alarms z3 3\n"
                 "  solverfs alarms z3 --mark 3 reported https://github.com/Z3Prover/z3/issues/1";
         cleanup_observations struct observations all = {0};
@@ -178,7 +179,7 @@ void cmd_alarms(int argc, char **argv)
         unsigned marked = 0, shown = 0;
         const struct command_option options[] = {
                 {"mark", 0, "N", "Mark an alarm: reported, confirmed, fixed or rejected, and where",
-                 .number = &marked, .least = 1, .most = UINT32_MAX},
+                 .number = &marked, .least = 1, .most = UINT32_MAX, .excludes = "json", .why = "nothing is listed with --mark"},
                 OPTION_JSON("Print a JSON object for each, a line each, with all of its cases"),
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER [N]\nSOLVER --mark N reported|confirmed|fixed|rejected [URL]", doc, options);
@@ -186,10 +187,8 @@ void cmd_alarms(int argc, char **argv)
         solver = word_next(&words);
         if (!solver)
                 command_usage("expected SOLVER");
-        if (marked != 0 && common.json)
-                command_usage("nothing is listed with --mark: --mark and --json exclude each other");
         if (marked != 0) {
-                command_mark(OF_WATCHES, solver, marked, &words, "expected SOLVER [N]");
+                command_mark(OF_WATCHES, solver, marked, &words);
                 return;
         }
         if (words.n > 0)

@@ -57,10 +57,10 @@ static void show_status(void *user, const struct campaign_status *s)
 
 static void show_line(void *user, const char *line)
 {
-        progress_clear();
         note("%s", line);
 }
 
+/* Prints the campaign's numbers, if it has begun. */
 static void show_end(const struct campaign_command *c)
 {
         struct campaign_status s;
@@ -78,9 +78,10 @@ static void show_end(const struct campaign_command *c)
         j = json_pack("{so ss sf sI sI sf sI sI sI sI sI}", "campaign", json_printable(c->settings.name), "state", campaign_state_name(s.state),
                       "worked", s.worked, "inputs", s.inputs, "runs", s.runs, "solving", s.solving, "finds", s.finds, "rejected", s.rejected, "soundness",
                       s.soundness, "crashes", s.crashes, "to-report", s.distinct);
-        more = c->settings.kind == CAMPAIGN_UNKNOWNS ? json_pack("{sI sI sI sI}", "unknowns", s.candidates, "regressions", s.finds - s.implications, "implications",
-                                                                 s.implications, "duplicates", s.duplicates)
-                                                     : json_pack("{sI}", "passed-over", s.passed_over);
+        more = c->settings.kind == CAMPAIGN_UNKNOWNS
+                ? json_pack("{sI sI sI sI}", "unknowns", s.candidates, "regressions", s.finds - s.implications, "implications", s.implications,
+                            "duplicates", s.duplicates)
+                : json_pack("{sI}", "passed-over", s.passed_over);
         json_object_update_new(j, more);
         output_json(j);
 }
@@ -93,12 +94,20 @@ static bool are_programs(char *const *texts)
         return true;
 }
 
-/* The solver's name as given; `programs` if it is missing and all versions are programs; else NULL. */
-static const char *solver_of(const struct campaign_settings *s, const char *word)
+/* Takes the solver's name from the words, and checks what both commands need. Without a name it is `programs`, if all versions are programs. */
+static void take_solver(struct campaign_command *c, struct words *words)
 {
-        bool is_left_out = !word && s->target && program_is_text(s->target) && are_programs(s->references) && are_programs(s->oracles);
+        const struct campaign_settings *s = &c->settings;
 
-        return is_left_out ? RECIPE_PROGRAMS : word;
+        if (words->n > 1)
+                command_usage("expected one SOLVER; versions follow options such as --reference and --target");
+        c->solver_name = word_next(words);
+        if (!c->solver_name && s->target && program_is_text(s->target) && are_programs(s->references) && are_programs(s->oracles))
+                c->solver_name = RECIPE_PROGRAMS;
+        if (!c->solver_name)
+                command_usage("expected SOLVER: without one all versions are 'exec:PATH ARG...'");
+        if (s->seconds <= 0)
+                command_usage("how long? --for 10m, --for 12h");
 }
 
 static void name_programs(char **texts)
@@ -112,7 +121,7 @@ static void name_programs(char **texts)
         }
 }
 
-/* Runs or resumes the campaign, and frees the command. */
+/* Runs or resumes the campaign, and frees its settings. */
 static void run(struct campaign_command *c)
 {
         const struct campaign_watch watch = {.status = show_status, .line = show_line, .user = c};
@@ -134,7 +143,6 @@ static void run(struct campaign_command *c)
         if (!s->name)
                 s->name = format_string("%s-%" PRIu64, s->kind == CAMPAIGN_UNKNOWNS ? "incompleteness" : "solverfs", s->seed);
         r = campaign_run(common.workspace, common.engine, common.solver, s, &watch, common.signals);
-        progress_clear();
         if (r != -ECANCELED)
                 command_must_usage(r);
         show_end(c);
@@ -147,7 +155,7 @@ static void run(struct campaign_command *c)
 
 /* -- fuzz -------------------------------------------------------------------------------------------------------- */
 
-/* A time, or a factor of another measure. */
+/* Of times a duration, by default the setting's; of another measure a ratio, by default 2. */
 static void read_threshold(struct campaign_settings *s, const char *text)
 {
         char *end;
@@ -164,7 +172,8 @@ static void read_threshold(struct campaign_settings *s, const char *text)
 void cmd_fuzz(int argc, char **argv)
 {
         static const char doc[] =
-                "Looks for inputs on which the target is slower than a reference by the threshold, or takes more memory or effort, and keeps them as findings "
+                "Looks for inputs on which the target is slower than a reference by the threshold, or takes more memory or effort, and keeps them as "
+                "findings "
                 "(SOLVER/spr/ in the mount, 'solverfs findings'). Without SOLVER all versions are programs, and the findings are in programs/spr/.\v"
                 "A VERSION is REV, REV:ARG... (the same program with further arguments) or 'exec:PATH ARG...' (a program of this machine). Inputs "
                 "on which two versions contradict each other, or one crashes, are kept, too. References run only where the target is slow; --pairs any "
@@ -208,15 +217,9 @@ void cmd_fuzz(int argc, char **argv)
         words = command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --for TIME", doc, options);
         s->any_pair = pairs == 0;
         read_threshold(s, threshold);
-        if (words.n > 1)
-                command_usage("expected one SOLVER; versions follow --reference and --target");
-        c.solver_name = solver_of(s, word_next(&words));
-        if (!c.solver_name)
-                command_usage("expected SOLVER: without one all versions are 'exec:PATH ARG...'");
+        take_solver(&c, &words);
         if (!s->references || !s->target)
                 command_usage("a campaign compares versions: --reference REV --target REV");
-        if (s->seconds <= 0)
-                command_usage("how long? --for 10m, --for 12h");
         run(&c);
 }
 
@@ -232,22 +235,16 @@ static void parse_version(void *to, const char *text)
         copy_text(target, text);
 }
 
-static void check(const struct campaign_command *c, bool has_at)
+static void check(const struct campaign_settings *s, bool has_at)
 {
-        const struct campaign_settings *s = &c->settings;
-
-        if (!c->solver_name)
-                command_usage("expected SOLVER: without one all versions are 'exec:PATH ARG...'");
-        if (has_at && c->settings.references)
+        if (has_at && s->references)
                 command_usage("--at looks at one version alone; with --reference the other is the --target");
         if (!s->target)
                 command_usage("which versions? --reference REV --target REV, or one alone: --at REV");
-        if (!has_at && !c->settings.references)
+        if (!has_at && !s->references)
                 command_usage("a target needs a --reference to be compared with; one version alone: --at REV");
         if (!s->corpus)
                 command_usage("which formulas to begin with? --seeds DIR");
-        if (s->seconds <= 0)
-                command_usage("how long? --for 10m, --for 12h");
 }
 
 void cmd_incompleteness(int argc, char **argv)
@@ -293,13 +290,12 @@ void cmd_incompleteness(int argc, char **argv)
         campaign_settings_new(s);
         s->kind = CAMPAIGN_UNKNOWNS;
         s->timeout = 10;
-        words = command_parse(argc, argv, "[SOLVER] --reference VERSION --target VERSION --seeds DIR --for TIME\n[SOLVER] --at VERSION --seeds DIR --for TIME",
-                      doc, options);
+        words = command_parse(argc, argv,
+                              "[SOLVER] --reference VERSION --target VERSION --seeds DIR --for TIME\n[SOLVER] --at VERSION --seeds DIR --for TIME",
+                              doc, options);
         s->label = labels[label];
         s->any_pair = pairs == 0;
-        if (words.n > 1)
-                command_usage("expected one SOLVER; versions follow --reference, --target and --at");
-        c.solver_name = solver_of(s, word_next(&words));
-        check(&c, has_at);
+        take_solver(&c, &words);
+        check(s, has_at);
         run(&c);
 }

@@ -5,13 +5,6 @@
 #include "core/study/observation/finding_select.h"
 #include "tools/words.h"
 
-struct listing {
-        uint32_t number;
-        bool all;
-        bool kinds[N_FINDING_KINDS], all_kinds; /* all_kinds: no kind was named */
-        const char *campaign;
-};
-
 static void parse_kind(void *to, const char *text)
 {
         bool *kinds = to;
@@ -83,39 +76,38 @@ void cmd_findings(int argc, char **argv)
                 "FAST and SLOW of spr:memory are bytes, of spr:effort the solver's count.\n\n"
                 "Example:\n"
                 "  solverfs findings z3 --mark 12 reported https://example.org/issues/1";
-        struct listing l = {0};
         struct finding_choice *choices = NULL;
-        const char *solver;
+        const char *solver, *campaign = NULL;
+        unsigned marked = 0;
+        bool all = false, kinds[N_FINDING_KINDS] = {false}, has_kinds;
         size_t n = 0;
         int r;
         const struct command_option options[] = {
                 {"mark", 0, "ID", "mark a finding: reported, confirmed, fixed or rejected, and where",
-                 .number = &l.number, .least = 1, .most = UINT32_MAX},
+                 .number = &marked, .least = 1, .most = UINT32_MAX},
                 {"kind", 0, "KIND", "only findings of this kind: spr, soundness, crash, regression, implication; may be repeated",
-                 .parse = parse_kind, .to = l.kinds},
-                {"campaign", 0, "NAME", "only findings of this campaign", .text = &l.campaign},
-                {"all", 0, NULL, "also findings that another one stands for", .on = &l.all},
-                {"json", 0, NULL, "an object a line", .on = &common.json},
+                 .parse = parse_kind, .to = kinds, .excludes = "mark"},
+                {"campaign", 0, "NAME", "only findings of this campaign", .text = &campaign, .excludes = "mark"},
+                {"all", 0, NULL, "also findings that another one stands for", .on = &all, .excludes = "mark"},
+                {"json", 0, NULL, "an object a line", .on = &common.json, .excludes = "mark"},
                 {0}};
         struct words words = command_parse(argc, argv, "SOLVER\nSOLVER --mark ID reported|confirmed|fixed|rejected [URL]", doc, options);
 
         solver = word_next(&words);
         if (!solver)
                 command_usage("expected SOLVER");
-        l.all_kinds = !memchr(l.kinds, true, sizeof(l.kinds));
-        if (l.number != 0 && (!l.all_kinds || l.campaign || l.all || common.json))
-                command_usage("--mark and --kind, --campaign, --all or --json exclude each other");
-        if (l.number != 0) {
-                command_mark(OF_CAMPAIGNS, solver, l.number, &words, "expected SOLVER");
+        if (marked != 0) {
+                command_mark(OF_CAMPAIGNS, solver, marked, &words);
                 return;
         }
         if (words.n > 0)
                 command_usage("expected SOLVER");
         command_open_solver(STORE_READ_ONLY, NULL, solver);
+        has_kinds = memchr(kinds, true, sizeof(kinds));
         r = findings_select(common.workspace, common.solver, &choices, &n);
         for (size_t i = 0; i < n && !output_broken(); i++)
-                if ((l.all_kinds || l.kinds[choices[i].finding->kind]) && (l.all || choices[i].is_representative) &&
-                    (!l.campaign || strcmp(l.campaign, choices[i].finding->origin) == 0))
+                if ((!has_kinds || kinds[choices[i].finding->kind]) && (all || choices[i].is_representative) &&
+                    (!campaign || strcmp(campaign, choices[i].finding->origin) == 0))
                         show(&choices[i]);
         finding_choices_free(choices, n);
         if (r != -EPIPE)

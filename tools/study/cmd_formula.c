@@ -199,8 +199,9 @@ void cmd_generate(int argc, char **argv)
         static const char doc[] =
                 "Print generated formulas of a KIND; without one, random terms. No store is needed.\v"
                 "A formula is of strings, integers and Booleans, or keeps to a --logic: bit-vectors, arrays, integers, reals, floating point, "
-                "uninterpreted functions, quantifiers and their combinations. The other kinds are chains of definitions, the generators of StringFuzz, each of "
-                "which scales one thing, the enumeration of small formulas, and families of DIMACS for SAT solvers. Equal seeds and options print equal formulas.\n\n"
+                "uninterpreted functions, quantifiers and their combinations. The other kinds are chains of definitions, the generators of StringFuzz, "
+                "each of which scales one thing, the enumeration of small formulas, and families of DIMACS for SAT solvers. Equal seeds and options print "
+                "equal formulas.\n\n"
                 "Example:\n"
                 "  solverfs generate --logic QF_AUFBV --seed 7\n"
                 "  solverfs generate regex --size 20 | z3 -in\n"
@@ -369,8 +370,8 @@ void cmd_transform(int argc, char **argv)
         static const char doc[] =
                 "Print a formula changed: the SMT-LIB or DIMACS text in FILE, or that of standard input. No store is needed.\v"
                 "The kinds are the transformers of StringFuzz for every theory, and the changes that campaigns make. What comes out is well-sorted, and "
-                "keeps to its logic's arithmetic; commands that are not known stay as they are. Its answer may be another, but for 'scramble' and 'nop'. Exit "
-                "status 1 where nothing in the input can be changed so, 2 where it cannot be read.\n\n"
+                "keeps to its logic's arithmetic; commands that are not known stay as they are. Its answer may be another, but for 'scramble' and "
+                "'nop'. Exit status 1 where nothing in the input can be changed so, 2 where it cannot be read.\n\n"
                 "Example:\n"
                 "  solverfs generate | solverfs transform fuzz --seed 3\n"
                 "  solverfs generate --logic QF_BV | solverfs transform swap | cvc5\n"

@@ -8,7 +8,7 @@
 struct localizing {
         /* options */
         const char *reference, *target, *log;
-        bool is_given[2]; /* the reference, the target */
+        bool is_given[2]; /* --reference, --target: findings have no say then */
         bool is_measure_given, is_clock_given, is_timeout_given, is_seed_given, has_finding;
         bool by_answer; /* --measure answer */
         struct words words; /* CASE... */
@@ -16,12 +16,13 @@ struct localizing {
 
         struct localization *search;
         struct localized **results; /* [cases]; owns refs; NULL: none */
-        size_t *place;    /* [cases of the search] place among all cases */
+        size_t *place;    /* [cases of the search] index among all cases */
         bool *is_told;    /* [cases of the search] its result was noted */
 };
 
 /* -- stored results --------------------------------------------------------------------------------------------- */
 
+/* The stored result of a case; NULL: there is none, or one that another search may improve. */
 static struct localized *find_kept(const struct localizing *o, struct case_info *info)
 {
         struct localization_options one = o->options;
@@ -136,10 +137,11 @@ static void tell_unbuildable(const struct localizing *o)
 
 /* -- answers ------------------------------------------------------------------------------------------------------ */
 
+/* Runs of all cases at both ends; item 2k is case k at the reference, item 2k + 1 at the target. */
 struct ends {
         struct localization_options *options;
         const struct case_selection *cases;
-        enum verdict seen[2]; /* at the reference and at the target */
+        enum verdict seen[2]; /* at the reference and at the target; N_VERDICTS: none yet */
         bool differ;          /* two cases have different ones */
 };
 
@@ -270,6 +272,7 @@ static void tell_not_started(const struct localizing *o, const struct case_selec
 
 /* -- showing ------------------------------------------------------------------------------------------------------ */
 
+/* Prints the results. Returns STATUS_FAILED if a case has no culprit. */
 static int print(const struct localizing *o, size_t n)
 {
         static const char *const heads[][2] = {
@@ -389,8 +392,8 @@ void cmd_localize(int argc, char **argv)
 {
         static const char doc[] =
                 "Find the commits that made cases slow. Prints a line for each case and culprit: case, commit, seconds before it, seconds after it "
-                "(with --measure: bytes, or the solver's count), subject. Where the commits between cannot be built, commit is the range BEFORE..LAST that holds the culprit. A case without a "
-                "culprit has '-' for its commit, its seconds at reference and target, and why.\v"
+                "(with --measure: bytes, or the solver's count), subject. Where the commits between cannot be built, commit is the range BEFORE..LAST "
+                "that holds the culprit. A case without a culprit has '-' for its commit, its seconds at reference and target, and why.\v"
                 "A build is done once for all cases that need it; runs are repeated on what is built until it is decided where a case got slow, so "
                 "that noise does not mislead; every culprit is verified by runs of it and the commit before it in turn. What was measured before is "
                 "used, and an interrupted search goes on where it was.\n"

@@ -113,7 +113,14 @@ static void name_version(const char *text, char ret[80])
         snprintf(ret, 80, "%s", brief ? brief : "?");
 }
 
-/* The query of the options; the finding `f`, unless NULL, supplies what they leave out. */
+static void check_version(const struct reduction_options *q, const struct version *v)
+{
+        if (q->input.info)
+                command_check_format(v, q->input.info);
+        command_seed(v->solver, v->commit, q->has_seed);
+}
+
+/* The query of the options; the finding `f`, unless NULL, supplies what they leave out, and the query itself what stays 0. */
 static struct query *query_of_options(struct reducing *o, const struct observation *f)
 {
         struct reduction_options *q = &o->options;
@@ -125,13 +132,9 @@ static struct query *query_of_options(struct reducing *o, const struct observati
                 command_refuse(STATUS_USAGE, "name the versions: --reference VERSION --target VERSION");
         target = command_version(to);
         reference = *from ? command_version(from) : NULL;
-        if (q->input.info) {
-                command_check_format(target, q->input.info);
-                if (reference)
-                        command_check_format(reference, q->input.info);
-        }
-        if (q->has_seed && (!target->solver->recipe->seed || (reference && !reference->solver->recipe->seed)))
-                command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': it cannot be told one", common.solver->recipe->name);
+        check_version(q, target);
+        if (reference)
+                check_version(q, reference);
         snprintf(o->names[0], sizeof(o->names[0]), "%s", reference ? reference->name : "");
         snprintf(o->names[1], sizeof(o->names[1]), "%s", target->name);
         q->workspace = common.workspace;
@@ -162,12 +165,11 @@ static struct query *query_of_finding(struct reducing *o, const struct observati
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         const bool is_implied = finding_interest(f) == INTEREST_IMPLICATION;
         const struct reduction_options *q = &o->options;
-        /* do the options ask for anything beyond the finding? */
-        const bool has_wishes = o->reference || o->target || q->interest != INTEREST_ANY || q->floor > 0 || q->ratio > 0 || q->timeout > 0 || q->has_seed;
+        const bool has_options = o->reference || o->target || q->interest != INTEREST_ANY || q->floor > 0 || q->ratio > 0 || q->timeout > 0 || q->has_seed;
         struct query *query = NULL;
 
         snprintf(o->name, sizeof(o->name), "%s/%u", observation_folder(f->kind), f->number);
-        if (!has_wishes) {
+        if (!has_options) { /* the tree's query */
                 snprintf(o->file, sizeof(o->file), "%s/%s/reduced.%s", common.solver->recipe->name, o->name,
                          format_name(observation_format(common.workspace, f)));
                 name_version(is_implied ? f->target : f->reference, o->names[0]);
@@ -265,35 +267,6 @@ static void tell(const struct reducing *o, const struct reduction *r)
                 note("kept: %s", o->file);
 }
 
-struct asked {
-        struct query *query;
-        int r;
-        char *reason;
-        struct value *value; /* a ref */
-};
-
-static void asked_done(struct asked *a)
-{
-        query_unref(a->query);
-        free(a->reason);
-        value_unref(a->value);
-}
-
-static int make(void *user, size_t, struct query **ret)
-{
-        *ret = query_ref(((struct asked *)user)->query);
-        return 0;
-}
-
-static void answered(void *user, size_t, int r, struct value *v, const char *reason, struct buffer *)
-{
-        struct asked *a = user;
-
-        a->r = r;
-        a->reason = copy_string(reason ?: "");
-        a->value = v ? value_ref(v) : NULL;
-}
-
 /* After an interruption or a failure: writes the smallest text that the store has, if any. Of an implication it has none, as the rule is applied at the
  * end. False: this was --again beside a stored result, which stays; what was done is lost. */
 static bool tell_smallest(struct reducing *o, struct query *query)
@@ -316,28 +289,27 @@ static bool tell_smallest(struct reducing *o, struct query *query)
 
 static int reduce_between(struct reducing *o)
 {
-        cleanup(asked_done) struct asked asked = {0};
+        cleanup(query_unrefp) struct query *query = make_query(o);
+        cleanup(value_unrefp) struct value *value = NULL;
         const struct reduction *reduction;
-        int status;
+        int r;
 
-        asked.query = make_query(o);
-        status = command_ask_all(&(struct command_batch){.n = 1, .again = o->again, .title = "reduce", .make = make, .answered = answered,
-                                                          .user = &asked});
+        command_engine();
+        r = command_get(query, "reduce", o->again, &value);
         common.engine = engine_close(common.engine); /* ends the reduction, which stores its best text */
-        if (status != STATUS_OK && status != STATUS_INTERRUPTED)
-                return status;
-        if (status == STATUS_INTERRUPTED || asked.r == -ECANCELED) {
-                note(tell_smallest(o, asked.query) ? "interrupted; the same command%s goes on from here"
-                                                   : "interrupted; the stored result stays as it was",
+        if (r == -ECANCELED) {
+                note(tell_smallest(o, query) ? "interrupted; the same command%s goes on from here" : "interrupted; the stored result stays as it was",
                      o->again ? " without --again" : "");
                 return STATUS_INTERRUPTED;
         }
-        if (asked.r < 0) {
-                if (asked.r != -EINVAL) /* else nothing of interest is shown */
-                        tell_smallest(o, asked.query);
-                return fail_usage(errorf(asked.r, "%s", *asked.reason ? asked.reason : strerror(-asked.r)));
+        if (r < 0) {
+                cleanup_free char *reason = copy_string(error_message(r));
+
+                if (r != -EINVAL) /* else nothing of interest is shown */
+                        tell_smallest(o, query);
+                return fail_usage(errorf(r, "%s", reason));
         }
-        reduction = &((struct reduced_value *)asked.value)->reduction;
+        reduction = &((struct reduced_value *)value)->reduction;
         command_write_result(&o->output, result_text(reduction));
         tell(o, reduction);
         return STATUS_OK;
@@ -366,7 +338,6 @@ static int reduce_with(struct reducing *o, const struct reduce_test *test)
         int r = reduce(SLICE(o->input.data, o->input.size), test, &options, &result);
         json_t *j;
 
-        progress_clear();
         if (r < 0 && r != -ECANCELED && (!result.text.data || result.status.now >= result.status.before))
                 return fail(r);
         command_write_result(&o->output, &result.text);
@@ -436,7 +407,9 @@ void cmd_reduce(int argc, char **argv)
                  "Least ratio to the reference's time that counts as slow; default 3; for a finding the square root of its ratio if that is less",
                  .ratio = &o.options.ratio},
                 {"timeout", 't', "TIME", "Time limit of a run on the whole input; default: the finding's, or the recipe's", .seconds = &o.options.timeout},
-                {"for", 0, "TIME", "Stop after TIME with the smallest input so far (the first runs and the last are made all the same); default: the store's setting 'reduce', 15m", .ns = &o.options.most_ns},
+                {"for", 0, "TIME",
+                 "Stop after TIME with the smallest input so far (the first runs and the last are made all the same); default: the store's setting "
+                 "'reduce', 15m", .ns = &o.options.most_ns},
                 {"seed", 0, "N", "Fix the solver's random seed to N", .big_number = &o.options.seed, .most = UINT32_MAX, .is_given = &o.options.has_seed},
                 {"jobs", 'j', "N", "Candidates at the same time; default: one for each core", .number = &o.options.jobs, .least = 1, .most = 4096},
                 {"output", 'o', "FILE", "Write the result to FILE; default: standard output", .file = &o.output},
@@ -445,19 +418,17 @@ void cmd_reduce(int argc, char **argv)
                 {"json", 0, NULL, "Print the result as JSON, with the text unless -o is given", .on = &common.json},
                 {0}};
 
-        o.words = command_parse(argc, argv, "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\nCASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options);
+        o.words = command_parse(argc, argv,
+                                "SOLVER FOUND|CASE [--reference VERSION --target VERSION]\n"
+                                "CASE --reference 'exec:PATH ARG...' --target 'exec:PATH ARG...'\nFILE --command COMMAND", doc, options);
         check_usage(&o);
         command_signals();
         if (!o.command) {
-                const char *name = o.words.n == 1 ? RECIPE_PROGRAMS : o.words.list[0];
-                const bool is_programs = strcmp(name, RECIPE_PROGRAMS) == 0;
+                const char *versions[] = {o.reference, o.target};
 
-                command_open(0);
-                if (is_programs && o.target)
-                        command_program(&o.target);
-                if (is_programs && o.reference)
-                        command_program(&o.reference);
-                command_open_solver(0, o.on, name);
+                command_open_solver_with(o.on, o.words.n == 1 ? RECIPE_PROGRAMS : o.words.list[0], versions, 2);
+                o.reference = versions[0];
+                o.target = versions[1];
         }
         command_worse(o.command ? reduce_by_command(&o) : reduce_between(&o));
         blob_done(&o.input);

@@ -6,11 +6,12 @@
 
 struct triage {
         struct words solvers; /* names */
-        const char *commit; /* --set: a commit of the first solver */
-        struct words words; /* its kind */
+        const char *commit;   /* --set: a commit of the first solver; NULL: not given */
+        struct words words;   /* --set: its class and intent */
         bool table;
 };
 
+/* --set: each word is a class or an intent. */
 static void set_by_hand(const struct triage *t)
 {
         uint32_t commit = command_commit(common.solver, "--set", t->commit);
@@ -54,8 +55,9 @@ static void show_culprit(const struct culprit *c)
                                          c->measure == JUDGE_TIME ? NULL : judge_measure_name(c->measure)));
 }
 
-#define ROWS (N_CLASSES + 2) /* then compromise and bug */
+#define ROWS (N_CLASSES + 2) /* the classes, in an order of their own; then compromise and bug */
 
+/* --table: for each class and intent how many culprits each solver has. */
 static void show_table(const struct triage *t)
 {
         static const enum culprit_class order[] = {CLASS_FIX, CLASS_ALGORITHM, CLASS_THEORY, CLASS_REFACTORING, CLASS_UNKNOWN};
@@ -104,9 +106,10 @@ void cmd_triage(int argc, char **argv)
         cleanup_culprits struct culprits all = {0};
         struct triage t = {0};
         const struct command_option options[] = {
-                {"set", 0, "COMMIT", "Classify a culprit: its class, and whether it is a compromise or a bug", .text = &t.commit},
-                {"table", 0, NULL, "Print how many commits of each class made each solver slow", .on = &t.table},
-                {"json", 0, NULL, "Print a JSON object for each, a line each", .on = &common.json},
+                {"set", 0, "COMMIT", "Classify a culprit: its class, and whether it is a compromise or a bug", .text = &t.commit, .excludes = "json",
+                 .why = "nothing is listed with --set"},
+                {"table", 0, NULL, "Print how many commits of each class made each solver slow", .on = &t.table, .excludes = "set"},
+                {"json", 0, NULL, "Print a JSON object for each, a line each", .on = &common.json, .excludes = "table"},
                 {0}};
 
         t.solvers = command_parse(argc, argv, "SOLVER...\nSOLVER --set COMMIT CLASS|compromise|bug...", doc, options);
@@ -118,12 +121,6 @@ void cmd_triage(int argc, char **argv)
                 command_usage("expected SOLVER...");
         if (t.commit && t.words.n == 0)
                 command_usage("what is it? fix, algorithm, theory, refactoring or unknown; compromise or bug");
-        if (t.table && t.commit)
-                command_usage("--set and --table exclude each other");
-        if (t.commit && common.json)
-                command_usage("nothing is listed with --set: --set and --json exclude each other");
-        if (t.table && common.json)
-                command_usage("--table and --json exclude each other");
         if (t.solvers.n > 1 && !t.table)
                 command_usage("several solvers go with --table");
         command_open(t.commit ? 0 : STORE_READ_ONLY);

@@ -18,14 +18,14 @@ struct watch {
         uint64_t every;
         bool once;
 
-        unsigned told; /* alarms reported by this process */
-        uint32_t *tried; /* alarms reported in this turn, also those whose command failed */
+        unsigned told;   /* how many alarms this process reported */
+        uint32_t *tried; /* numbers of the alarms reported in this turn, also of those whose command failed */
         size_t n_tried;
 };
 
 /* -- reporting alarms --------------------------------------------------------------------------------------------- */
 
-/* 0: reported, or to be reported again later. -EINTR; -errno. */
+/* 0: reported; or, as its command failed, to be reported again in the next turn. -EPIPE: standard output was closed. -EINTR; -errno. */
 static int tell(struct watch *o, const struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
@@ -47,7 +47,7 @@ static bool is_tried(const struct watch *o, uint32_t number)
         return false;
 }
 
-/* Reports the alarms of this round, and those left unreported by a watch that was killed or whose command failed. */
+/* Reports the alarms of this turn, and those left unreported by a watch that was killed or whose command failed. */
 static int tell_untold(struct watch *o)
 {
         cleanup_observations struct observations all = {0};
@@ -70,7 +70,7 @@ static int show(void *, const struct ask_progress *p)
         return 0;
 }
 
-/* Measures the new commits of a branch and stores their alarms. *ret_base: as in struct watching_result. */
+/* Measures the new commits of a branch and stores their alarms. *ret_base: the newest commit that was built and measured; COMMIT_NONE: none. */
 static int watch_fresh(const struct watched_stretch *stretch, const struct case_selection *cases, uint32_t *ret_base)
 {
         cleanup_watching struct watching *watching = watching_new(common.workspace, common.solver, stretch, cases->list, cases->n);
@@ -81,7 +81,6 @@ static int watch_fresh(const struct watched_stretch *stretch, const struct case_
         while (r == 0 && (r = watching_next(watching, &batch)) > 0)
                 r = ask_round(&batch, show);
         common.engine = engine_close(common.engine);
-        progress_clear();
         if (r == -ECANCELED && command_interrupted())
                 r = -EINTR;
         for (size_t i = 0; r >= 0 && i < found->n_alarms; i++)
@@ -132,7 +131,6 @@ static int fetch(void)
         int r = history_update(common.solver->history, common.solver->recipe->repository, false, &command_progress, &n_new)
             ?: workspace_fetch_sources(common.workspace, common.solver, &command_progress);
 
-        progress_clear();
         if (command_interrupted())
                 return -EINTR;
         if (r < 0) {
@@ -144,11 +142,12 @@ static int fetch(void)
 
 static int watch_branches(struct watch *o)
 {
-        const struct comparing_version both[2] = {{common.solver, COMMIT_NONE}, {common.solver, COMMIT_NONE}};
+        /* comparing_cases() has the cases that both versions take: here those of one solver. */
+        const struct comparing_version twice[2] = {{common.solver, COMMIT_NONE}, {common.solver, COMMIT_NONE}};
         cleanup_watched struct watched_stretches stretches = {0};
         cleanup_case_selection struct case_selection cases = {0};
         const char *set = o->watched.set;
-        int r = comparing_cases(common.workspace, set, both, &cases);
+        int r = comparing_cases(common.workspace, set, twice, &cases);
 
         if (r == 0 && cases.n == 0)
                 r = errorf(-ENOENT, "there are no cases to measure%s%s; see 'solverfs case add'", set ? " in the set " : "", set ? set : "");
@@ -171,7 +170,7 @@ static int turn(struct watch *o)
             ?: watch_branches(o);
 }
 
-/* False: a signal arrived. */
+/* False: a signal arrived first. */
 static bool wait_until(uint64_t when)
 {
         for (uint64_t now; (now = now_ns()) < when;) {
@@ -198,6 +197,7 @@ static int watch(struct watch *o)
                 }
                 if (o->once)
                         return o->told > 0 ? STATUS_ALARM : common.status;
+                progress_clear();
                 if (!wait_until(begun + o->every))
                         return STATUS_INTERRUPTED;
         }
@@ -221,7 +221,8 @@ static int watch_alone(struct watch *o)
 
 static const char help[] =
         "Watch a solver: fetch new commits of its branches, build and measure them, newest first, and tell what got worse and by which commit.\v"
-        "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly) or larger (by a fifth and 10 MB of memory), that lost or contradicted answers, that answers "
+        "An alarm is a commit that made cases slower (by a fifth, by 10 ms, and significantly) or larger (by a fifth and 10 MB of memory), that lost "
+        "or contradicted answers, that answers "
         "wrongly, or that cannot be built while its parent can. It is told once: by a row on standard output, a line on standard error, and the "
         "command of --on-alarm. It stays in <solver>/alarms/<n> of the mount and in 'solverfs alarms'.\n\n"
         "A watch begins with the last commit of the default branch (or of the branches chosen with --branch), and nothing older. Another --set or "
@@ -241,7 +242,7 @@ void cmd_watch(int argc, char **argv)
                 {"set", 0, "NAME", "Measure the cases of this set; all cases unless given", .text = &o.watched.set},
                 {"branch", 0, "PATTERN", "Watch the branches that match (* ? [); may be repeated; all unless given", .each = &o.branches},
                 {"every", 0, "T", "Time from the beginning of a turn to the next: 90s, 15m (default), 2h", .ns = &o.every},
-                {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once},
+                {"once", 0, NULL, "One turn, for cron and CI: see the exit status below", .on = &o.once, .excludes = "every"},
                 {"on-alarm", 0, "COMMAND", "Run this for each alarm", .text = &o.command},
                 OPTION_JSON("Print a JSON object for each alarm, a line each"),
                 {0}};
@@ -249,8 +250,6 @@ void cmd_watch(int argc, char **argv)
 
         o.solver_name = words.list[0];
         o.watched.patterns = o.branches.list;
-        if (o.once && o.every != 0)
-                command_usage("--once and --every exclude each other");
         if (o.every == 0)
                 o.every = EVERY;
         command_signals();
