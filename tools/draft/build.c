@@ -1,4 +1,4 @@
-/* A build of the draft: the usual query for builds, with a further command that collects what it made. */
+/* A build of the draft: a recipe for the attempt, the usual query for builds, and programs_command to collect what it made. */
 #include "draft.h"
 
 #include <sys/stat.h>
@@ -85,6 +85,7 @@ git_tree *draft_commit_tree(struct draft *d, uint32_t commit)
         return tree;
 }
 
+/* The recipe of an attempt: its output is the archive, which is unpacked and never run. */
 static void attempt_text(char *const *commands, char *const *submodules, struct buffer *ret)
 {
         buffer_adds(ret, "[solver]\n");
@@ -109,6 +110,7 @@ static void use_recipe(const struct buffer *text)
         command_must(workspace_solver(common.workspace, DRAFT_NAME, &common.solver));
 }
 
+/* history_submodule_check() for each. */
 static int check_submodules(const struct draft *d)
 {
         int r = 0;
@@ -132,7 +134,6 @@ void draft_fetch_submodules(struct draft *d)
         attempt_text(NULL, d->keys.submodules, &text);
         use_recipe(&text);
         r = check_submodules(d) ?: workspace_fetch_sources(common.workspace, common.solver, &command_progress);
-        progress_clear();
         if (r == -ECANCELED || r == -EINTR)
                 command_must(r);
         if (r == 0)
@@ -143,7 +144,7 @@ void draft_fetch_submodules(struct draft *d)
 }
 
 /* Copies the built files out of the store's programs. */
-static void take_made(struct draft *d, const git_tree *tree, const struct build_record *record, struct made_list *ret)
+static void take_made(const git_tree *tree, const struct build_record *record, struct made_list *ret)
 {
         cleanup_held struct held held = {0};
         cleanup_free char *folder = format_string("%s/draft", workspace_dir(common.workspace));
@@ -192,7 +193,7 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
                 note("building by %s%s%s", way->name, flags.last ? " with " : "", flags.last ?: "");
                 record = build_commit(commit);
                 if (record->ok) {
-                        take_made(d, tree, record, ret);
+                        take_made(tree, record, ret);
                         return true;
                 }
                 command_must(build_find(common.workspace, common.solver, commit, true, &whole));

@@ -19,20 +19,16 @@ static char *name_of(const char *repository)
         return copy_prefix(begin, n - (size_t)(begin - repository));
 }
 
+/* Adds the repository to the store, with a recipe that each attempt replaces. */
 static void add_source(const char *repository)
 {
         static const char text[] = "[solver]\nbuild = true\noutput = program\nrun = {bin} {case}\n";
         struct recipe **list = NULL;
         size_t n = 0;
-        int r;
 
         command_must(recipe_parse(text, "the draft", DRAFT_NAME, &list, &n));
-        r = workspace_add_solver(common.workspace, list, n, repository, &command_progress);
+        command_must(workspace_add_solver(common.workspace, list, n, repository, &command_progress));
         recipe_list_free(list, n);
-        progress_clear();
-        if (r != -ECANCELED)
-                command_must_as(r == -ENOENT ? STATUS_ABSENT : status_of(r), r);
-        command_must(r);
         command_must(workspace_solver(common.workspace, DRAFT_NAME, &common.solver));
 }
 
@@ -110,9 +106,11 @@ static bool draft_commit(struct draft *d)
         return true;
 }
 
+/* Says that no recipe was found, and what the attempts failed for. */
 static void say_none(const struct draft *d, const struct draft_request *q)
 {
-        static const char *const lacks[] = {"not found", "ould NOT find", "ould not find", "o such file", "cannot find", "is missing", "not installed", "is required"};
+        static const char *const lacks[] = {"not found", "ould NOT find", "ould not find", "o such file", "cannot find",
+                                            "is missing", "not installed", "is required"};
         cleanup_free char *shown = printable(q->shown);
         const char *log = d->failed.data ?: "";
         bool lacks_something = false;

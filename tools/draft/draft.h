@@ -39,7 +39,7 @@ struct way {
         enum build_system system;
         char *folder;      /* one level below the root; "": the root */
         char *name;        /* the file that shows it: "src/CMakeLists.txt" */
-        char *first;       /* the command that makes or calls `configure`: "autoconf", "sh ./configure"; or NULL */
+        char *configure;   /* SYSTEM_AUTOCONF: the command that makes `configure`, "autoconf"; SYSTEM_CONFIGURE: the one that calls it; else NULL */
         const char *out;   /* CMake, meson: the build folder, which the tree does not have; static */
         char **switches;   /* of the sources; they leave out parts no solver needs: "-DBUILD_TESTS=OFF"; NULL: none */
         char **variables;  /* unset ones that the Makefile's includes use: "ROOT=.."; NULL: none */
@@ -47,7 +47,7 @@ struct way {
 struct way_list {
         struct way *list;
         size_t n;
-        size_t left; /* folders not searched, as there are too many */
+        size_t left; /* number of folders not searched, as there are too many */
 };
 /* The ways of a tree, the most usual first: those of its root, or if it has none, of its folders. `names_only`: skips what only the commands need. */
 struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only);
@@ -80,7 +80,7 @@ char *way_kept(git_repository *git, const git_tree *tree, const struct way *way)
 const struct way *way_named(const struct way_list *l, const char *name); /* NULL: there is none */
 
 /* -- switches.c -- */
-/* Adds the switches for the build system whose file is `file` in the folder `tree`. */
+/* Adds the switches of the sources for the build system; `file`, in the folder `tree`, shows the system (way.name). */
 void switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret);
 /* Adds "NAME\tURL\tTAG" for each repository that the CMake files of `tree` clone. */
 void cmake_declared(git_repository *git, const git_tree *tree, char ***ret);
@@ -98,10 +98,11 @@ struct made_list {
         size_t n;
 };
 void made_list_done(struct made_list *m);
-/* Copies the built files of `archive`, made by programs_command, into `folder`, except files of the commit itself. */
+/* A build's command that packs the programs and libraries that it made, and the archive's name. */
 extern const char programs_command[], programs_archive[];
+/* Copies the ELF files of the archive into `folder`, except files of the commit itself. */
 void made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret);
-/* Sorts the programs for trying: the one called `name` first, then short paths. */
+/* Sorts the programs for trying: those called `name` first, then those whose name is like it, then the least deep, then short names. */
 void made_list_sort(struct made_list *m, const char *name);
 const struct made *made_list_library(const struct made_list *m, const char *name); /* NULL: not built */
 
@@ -150,13 +151,13 @@ void draft_forget_declared(struct draft_keys *keys);
 void draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k);
 
 /* -- runs.c -- */
-/* The program being tried, with the libraries it was seen to need. */
+/* The program being tried. */
 struct draft_program {
         const struct made_list *made;
-        struct run_program list[RECIPE_OUTPUTS_MAX];
-        const struct made *from[RECIPE_OUTPUTS_MAX];
+        struct run_program list[RECIPE_OUTPUTS_MAX]; /* the program, then the libraries it was seen to need */
+        const struct made *from[RECIPE_OUTPUTS_MAX]; /* the same files in `made` */
         size_t n;
-        const struct formula_pair *pair; /* the pair it answers */
+        const struct formula_pair *pair; /* the pair it answers, or is being tried with */
         enum verdict lie;                /* a false sat or unsat in the last try; VERDICT_UNKNOWN: none */
 };
 /* Runs the program once by these keys. If the loader misses a library that the build made, adds the library and runs again. */

@@ -1,4 +1,5 @@
-/* Eras: where along the first parents the tree was built in another way. */
+/* Eras: where along the first parents the tree was built in another way. Without --eras the files of each commit tell (find_eras()), and nothing is
+ * built; with it, commits are built backwards from the draft's (try_eras()). */
 #include "core/git/paths.h"
 #include "draft.h"
 
@@ -22,6 +23,7 @@ static void era_list_done(struct era_list *l)
 
 /* -- finding them ----------------------------------------------------------------------------------------------- */
 
+/* Neighbours that way_kept() names alike are one era. */
 static void find_eras(struct draft *d, const struct way *way, struct era_list *ret)
 {
         cleanup_free uint32_t *line = NULL;
@@ -42,12 +44,11 @@ static void find_eras(struct draft *d, const struct way *way, struct era_list *r
                         list_add(ret->list, ret->n, (struct era){.name = steal_pointer(name)});
                 ret->list[ret->n - 1].last = line[i];
         }
-        progress_clear();
 }
 
 /* -- writing them ----------------------------------------------------------------------------------------------- */
 
-static void write_era(struct draft *d, uint32_t last, const struct draft_keys *keys, const char *about, struct buffer *ret)
+static void write_era(uint32_t last, const struct draft_keys *keys, const char *about, struct buffer *ret)
 {
         buffer_addf(ret, "\n[era \"..%s\"]\n", full_sha(common.solver, last).s);
         draft_comment(ret, "    ", about);
@@ -80,7 +81,7 @@ static void write_usual(struct draft *d, const struct era *e, const struct way *
                 strings_add(&keys.paths, absent);
                 buffer_adds(&keys.about_build, "The 'paths' of [solver] leave that out; these leave out nothing that is there.");
         }
-        write_era(d, e->last, &keys, about, &d->eras);
+        write_era(e->last, &keys, about, &d->eras);
 }
 
 /* -- trying them ------------------------------------------------------------------------------------------------ */
@@ -149,12 +150,12 @@ static void write_tried(struct draft *d, uint32_t last, const struct draft_keys 
 
         buffer_addf(&about, "Commits up to here are built by %s. The last of them was built: %s", way, keys->about_run.data ?: "");
         if (keys->format != d->keys.format || !strstr(keys->run, RECIPE_INPUT) != !strstr(d->keys.run, RECIPE_INPUT))
-                buffer_addf(&about, "It wants run = %s with format = %s, which an era cannot say.", keys->run, keys->format == FORMAT_CNF ? "cnf" : "smt2");
+                buffer_addf(&about, "It wants run = %s with format = %s, which an era cannot say.", keys->run, format_name(keys->format));
         if (keys->environment && !d->keys.environment) {
                 buffer_adds(&about, "\nAn era has no 'environment': that of [solver] is for the libraries of this one.");
                 d->keys.environment = strings_copy(keys->environment);
         }
-        write_era(d, last, keys, about.data, &section);
+        write_era(last, keys, about.data, &section);
         buffer_adds(&section, d->eras.data ?: ""); /* the oldest comes first */
         buffer_done(&d->eras);
         d->eras = section;
@@ -167,7 +168,7 @@ static void try_eras(struct draft *d)
         cleanup_free char *way = NULL;
         cleanup_free uint32_t *line = NULL;
         const struct draft_keys *keys = &d->keys;
-        size_t n = 0, begin, last;
+        size_t n = 0, begin, last; /* the keys build the line's commits `begin` to `last` */
 
         command_must(history_line(common.solver->history, d->commit, &line, &n));
         last = n - 1;

@@ -4,9 +4,9 @@
 
 #include "draft.h"
 
-/* A line of cmake_declared(). */
+/* The parts of a line of cmake_declared(), in the line itself. */
 struct declared {
-        char *name, *url, *tag; /* in the line */
+        char *name, *url, *tag;
 };
 
 static struct declared split(char *line)
@@ -18,7 +18,8 @@ static struct declared split(char *line)
         return ret;
 }
 
-/* *ret: the files of the repository, owned. */
+/* Fetches it as the submodule `path`. *ret: the files of the tag's commit, owned. -EINVAL and others, with a sentence: it cannot be had. Ends the command
+ * after a signal. */
 static int fetch_declared(struct draft *d, const struct declared *part, const char *path, git_oid *ret_commit, git_tree **ret)
 {
         cleanup(git_commit_freep) git_commit *c = NULL;
@@ -28,8 +29,6 @@ static int fetch_declared(struct draft *d, const struct declared *part, const ch
                 return errorf(-EINVAL, "FetchContent_Declare(%s) names %s, which is no address of another machine; to have it nevertheless, write "
                                       "'submodule = %s=%s COMMIT' into a recipe", part->name, part->url, path, part->url);
         r = history_fetch_submodule(common.solver->history, path, part->url, &command_progress);
-
-        progress_clear();
         if (r == -ECANCELED || r == -EINTR)
                 command_must(r);
         if (r == 0)
@@ -51,6 +50,7 @@ static void add_lines(const struct declared *part, const char *path, const git_o
         buffer_addf(cmake, "=$PWD/%s", path);
 }
 
+/* Only these lines name a commit; the others are git's own submodules. */
 void draft_forget_declared(struct draft_keys *keys)
 {
         size_t n = 0;
@@ -68,7 +68,7 @@ bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *k
 {
         cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
         char **lines = NULL;
-        bool any = false;
+        bool is_any_new = false;
 
         cmake_declared(d->git, tree, &lines);
         for (size_t i = 0; lines && lines[i]; i++) { /* the list grows: a fetched repository may declare more */
@@ -87,8 +87,8 @@ bool draft_fetch_declared(struct draft *d, uint32_t commit, struct draft_keys *k
                 }
                 add_lines(&part, path, &oid, keys, cmake);
                 cmake_declared(d->git, files, &lines);
-                any = true;
+                is_any_new = true;
         }
         strings_free(lines);
-        return any;
+        return is_any_new;
 }

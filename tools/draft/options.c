@@ -66,7 +66,7 @@ static bool each_option(const struct buffer *help, bool (*fn)(void *user, const 
         return is_done;
 }
 
-/* "{bin} WORD {case}"; free() */
+/* "{bin} WORD {case}" of "{bin} {case}"; the same for a program that reads standard input. free() */
 static char *with_word(const char *run, const char *word)
 {
         const char *at = strstr(run, " {case}") ?: strstr(run, " " RECIPE_INPUT);
@@ -92,7 +92,7 @@ static bool is_seed_option(const struct seeking *s, const char *option, const ch
         return s->turn == 0 ? exactly : s->turn == 1 ? called && !exactly : !called && strcasestr(line, "random seed");
 }
 
-/* True if the program answers with seeds given in this way. */
+/* True if the program answers with the seeds 1 and 30, given as OPTION, `between`, N; the keys then have it. */
 static bool try_seed(struct seeking *s, const char *option, const char *between)
 {
         struct draft_keys k = *s->keys;
@@ -260,7 +260,8 @@ static bool answers_arrive(struct draft_program *p, const struct draft_keys *key
 static void find_buffering(struct draft_program *p, struct draft_keys *keys, const char *formula)
 {
         const char *at = strstr(formula, "(assert");
-        cleanup_free char *script = format_string("%.*s(check-sat)\n%s", (int)(at - formula), formula, at), *run = format_string("stdbuf -oL %s", keys->run);
+        cleanup_free char *script = format_string("%.*s(check-sat)\n%s", (int)(at - formula), formula, at);
+        cleanup_free char *run = format_string("stdbuf -oL %s", keys->run);
         struct draft_keys k = *keys;
 
         k.run = run;

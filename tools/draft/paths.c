@@ -40,6 +40,7 @@ void draft_paths(struct draft *d, uint32_t commit, struct draft_keys *k)
         strings_free(used);
         if (!is_built)
                 strings_free(steal_pointer(k->paths));
-        buffer_adds(&k->about_paths, k->paths ? "The build does not read these: commits that differ in them alone share a build."
-                                              : "Builds see the whole tree, so that every commit is a build of its own: 'paths = :!doc' leaves a folder out.");
+        buffer_adds(&k->about_paths,
+                    k->paths ? "The build does not read these: commits that differ in them alone share a build."
+                             : "Builds see the whole tree, so that every commit is a build of its own: 'paths = :!doc' leaves a folder out.");
 }

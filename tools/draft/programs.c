@@ -25,6 +25,7 @@ void made_list_done(struct made_list *m)
         *m = (struct made_list){0};
 }
 
+/* UTF-8 without control bytes and braces, which are placeholders. */
 bool draft_name_is_plain(const char *name)
 {
         for (const char *p = name; *p; p += utf8_length(p, strlen(p)))
@@ -45,7 +46,7 @@ static _Noreturn void refuse(struct archive *a)
         command_refuse(STATUS_SYSTEM, "cannot read what the build made: %s", archive_error_string(a));
 }
 
-/* Copies the file if it is an ELF file, and returns whether it is. */
+/* Copies the archive's current file to `host` if it is an ELF file, and returns whether it is. */
 static bool copy_program(struct archive *a, const char *host)
 {
         cleanup_close int fd = -1;
@@ -94,7 +95,7 @@ void made_list_read(const char *archive, const git_tree *tree, const char *folde
         archive_read_free(a);
 }
 
-/* 0: the program has this name. 1: one name begins with the other, as with yices_smt2 of yices2, except for the number. 2: neither. */
+/* 0: the program is called `name`. 1: one name begins with the other, as with yices_smt2 of yices2, except for the number. 2: neither. */
 static unsigned likeness(const char *program, const char *name)
 {
         size_t n = strlen(name);
@@ -115,6 +116,7 @@ static unsigned depth(const char *path)
         return n;
 }
 
+/* The order of made_list_sort(). */
 static int compare_made(const void *a, const void *b, void *name)
 {
         const struct made *x = a, *y = b;

@@ -134,6 +134,7 @@ static size_t count_programs(const struct made_list *made)
 
 #define NAMED 8 /* most programs named that do not answer */
 
+/* Adds to d->failed that the build's programs do not answer. */
 static void note_silence(struct draft *d, const struct way *way, const struct draft_keys *keys, const struct made_list *made)
 {
         size_t named = 0, n = count_programs(made);
@@ -167,10 +168,10 @@ static bool try_programs(const struct made_list *made, size_t from, const char *
                 answers = try_program(made, &made->list[i], run, keys, ret);
                 *ret_at = i;
         }
-        progress_clear();
         return answers;
 }
 
+/* In the order of trying. */
 static const enum format formats[] = {FORMAT_SMT2, FORMAT_CNF};
 
 #define OTHERS 4 /* most further programs named that answer */
@@ -187,7 +188,7 @@ static void note_others(const struct made_list *made, const char *taken, struct 
                                 break;
                         if (strcmp(made->list[at].path, taken) == 0)
                                 continue;
-                        buffer_addf(about, "%s answers %s, too; it wants a recipe of its own.\n", made->list[at].path, formats[f] == FORMAT_CNF ? "DIMACS" : "SMT-LIB");
+                        buffer_addf(about, "%s answers %s, too; it wants a recipe of its own.\n", made->list[at].path, format_notation(formats[f]));
                         named++;
                 }
 }

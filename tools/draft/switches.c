@@ -11,9 +11,9 @@
 #define SEPARATORS BLANKS ",:"
 
 /* Parts of a switch's name: BUILD_TESTS, unit-testing. */
-static const char *const unneeded[] = {"test",      "tests",      "testing",  "unittest",  "unittests", "gtest", "example", "examples", "sample", "samples",
-                                       "doc",       "docs",       "documentation", "bench", "benchmark", "benchmarks", "python", "java", "julia", "ocaml",
-                                       "binding",   "bindings",   "shared",   "download",  "fetch",     "gui",   "fuzz",    "fuzzer"};
+static const char *const unneeded[] = {
+        "test", "tests", "testing", "unittest", "unittests", "gtest", "example", "examples", "sample", "samples", "doc", "docs", "documentation", "bench",
+        "benchmark", "benchmarks", "python", "java", "julia", "ocaml", "binding", "bindings", "shared", "download", "fetch", "gui", "fuzz", "fuzzer"};
 
 static bool is_unneeded(struct slice name)
 {
@@ -28,6 +28,7 @@ static bool is_unneeded(struct slice name)
         return false;
 }
 
+/* Adds the word unless it is there already, or the list is full. */
 static void add_switch(char ***list, const char *before, struct slice name, const char *behind)
 {
         cleanup_free char *word = format_string("%s%.*s%s", before, (int)name.size, (const char *)name.data, behind);
@@ -83,8 +84,8 @@ static void add_cmake(const char *at, char ***list)
         while ((at = next_option_call(at))) {
                 struct slice name, help, value;
 
-                if (!next_word(&at, SEPARATORS, &name) || !next_word(&at, SEPARATORS, &help) || !next_word(&at, SEPARATORS, &value) || is_word(name, "BUILD_SHARED_LIBS") ||
-                    is_word(name, "BUILD_TESTING") || !is_unneeded(name))
+                if (!next_word(&at, SEPARATORS, &name) || !next_word(&at, SEPARATORS, &help) || !next_word(&at, SEPARATORS, &value) ||
+                    is_word(name, "BUILD_SHARED_LIBS") || is_word(name, "BUILD_TESTING") || !is_unneeded(name)) /* the commands set those two */
                         continue;
                 if (is_word(value, "ON") || is_word(value, "TRUE") || is_word(value, "YES") || is_word(value, "1"))
                         add_switch(list, "-D", name, "=OFF");
@@ -117,7 +118,7 @@ static void add_declared(const char *at, char ***list)
         }
 }
 
-/* Meson: by default a Boolean is true and a feature is looked for. */
+/* Meson: option(NAME, type : 'boolean', value : true). By default a Boolean is true and a feature is looked for. */
 static void add_meson(const char *at, char ***list)
 {
         while ((at = next_option_call(at))) {
@@ -206,6 +207,7 @@ void cmake_declared(git_repository *git, const git_tree *tree, char ***ret)
 
 /* -- variables of a Makefile ------------------------------------------------------------------------------------ */
 
+/* True if a line of the Makefile sets the variable. */
 static bool is_set(const char *text, struct slice name)
 {
         for (const char *line = text; line; line = strchr(line, '\n')) {

@@ -100,7 +100,8 @@ void draft_section(const struct draft *d, const struct draft_keys *k, struct buf
 void draft_text(struct draft *d, struct buffer *ret)
 {
         const struct commit_sha sha = full_sha(common.solver, d->commit);
-        cleanup_free char *heading = format_string("%s: a draft by 'solverfs recipe draft' from commit %.12s. The comments say what was seen.\n", d->name, sha.s);
+        cleanup_free char *heading = format_string("%s: a draft by 'solverfs recipe draft' from commit %.12s. The comments say what was seen.\n",
+                                                   d->name, sha.s);
         struct recipe **list = NULL;
         size_t n = 0;
 

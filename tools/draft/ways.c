@@ -21,6 +21,7 @@ static const git_tree_entry *find_file(const git_tree *tree, const char *name)
         return e && git_tree_entry_type(e) == GIT_OBJECT_BLOB ? e : NULL;
 }
 
+/* "./configure", or "sh ./configure" if it is not executable; free(). */
 static char *call_of(const git_tree_entry *e, const char *before, const char *name)
 {
         bool is_executable = git_tree_entry_filemode(e) == GIT_FILEMODE_BLOB_EXECUTABLE;
@@ -28,7 +29,7 @@ static char *call_of(const git_tree_entry *e, const char *before, const char *na
         return format_string("%s%s./%s", before, is_executable ? "" : "sh ", name);
 }
 
-/* The command that makes `configure`. */
+/* The command that makes `configure`; free(). */
 static char *configure_maker(const git_tree *tree)
 {
         static const char *const scripts[] = {"autogen.sh", "bootstrap", "bootstrap.sh"};
@@ -47,7 +48,7 @@ void ways_done(struct way_list *l)
         for (size_t i = 0; i < l->n; i++) {
                 free(l->list[i].folder);
                 free(l->list[i].name);
-                free(l->list[i].first);
+                free(l->list[i].configure);
                 strings_free(l->list[i].switches);
                 strings_free(l->list[i].variables);
         }
@@ -68,9 +69,9 @@ static void add_way(struct way_search *f, const git_tree *tree, const char *fold
 
         w.name = format_string("%s%s%s", folder, *folder ? "/" : "", s->file);
         if (!f->names_only && s->system == SYSTEM_CONFIGURE)
-                w.first = call_of(e, "", s->file);
+                w.configure = call_of(e, "", s->file);
         if (!f->names_only && s->system == SYSTEM_AUTOCONF)
-                w.first = configure_maker(tree);
+                w.configure = configure_maker(tree);
         if (!f->names_only && s->system == SYSTEM_MAKE)
                 makefile_variables(f->git, f->root, tree, folder, e, &w.variables);
         if (!f->names_only)
@@ -86,20 +87,21 @@ static bool has_system(const struct way_list *l, size_t from, enum build_system 
         return false;
 }
 
+/* Adds a way for each build system of the folder, by the first of its signs; none for a configure.ac beside a committed `configure`. */
 static void look_into(struct way_search *f, const git_tree *tree, const char *folder)
 {
         size_t from = f->ways.n;
 
         for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
                 const git_tree_entry *e = find_file(tree, signs[i].file);
-                bool is_made = signs[i].system == SYSTEM_AUTOCONF && has_system(&f->ways, from, SYSTEM_CONFIGURE);
+                bool has_configure = signs[i].system == SYSTEM_AUTOCONF && has_system(&f->ways, from, SYSTEM_CONFIGURE);
 
-                if (e && !is_made && !has_system(&f->ways, from, signs[i].system))
+                if (e && !has_configure && !has_system(&f->ways, from, signs[i].system))
                         add_way(f, tree, folder, &signs[i], e);
         }
 }
 
-/* "src" comes first, as sources are usually there. */
+/* "src" comes first, as sources are usually there: the first round takes it alone, the second all others. */
 static void look_into_folders(struct way_search *f)
 {
         size_t n = git_tree_entrycount(f->root), looked = 0;
@@ -151,14 +153,15 @@ char *way_kept(git_repository *git, const git_tree *tree, const struct way *way)
 
 /* -- commands --------------------------------------------------------------------------------------------------- */
 
-/* A folder whose name begins with '-' must not become an option. */
+/* Quoted if need be. A folder whose name begins with '-' must not become an option. */
 static void add_folder(struct buffer *b, const char *name)
 {
         buffer_adds(b, name[0] == '-' ? "./" : "");
         buffer_add_plain_word(b, name, "");
 }
 
-/* CC='…' CXX='…' before a command; for `make` behind it, as a Makefile's own variables override the environment's. */
+/* Adds CC='…' and CXX='…', each between `before` and `behind`: in front of a command as its environment, after `make` as its arguments, as a Makefile's
+ * own variables override the environment's. */
 static void add_compilers(struct buffer *b, const struct compiler_flags *flags, const char *before, const char *behind)
 {
         if (flags->c.size > 0)
@@ -167,6 +170,7 @@ static void add_compilers(struct buffer *b, const struct compiler_flags *flags, 
                 buffer_addf(b, "%sCXX='%s'%s", before, flags->cxx.data, behind);
 }
 
+/* Adds "cd FOLDER && " unless the way is that of the root. */
 static void enter(struct buffer *b, const struct way *w)
 {
         if (!*w->folder)
@@ -176,7 +180,7 @@ static void enter(struct buffer *b, const struct way *w)
         buffer_adds(b, " && ");
 }
 
-/* The sources chose these names, so a shell must not interpret them. */
+/* Quoted if need be: the sources chose these names, so a shell must not interpret them. */
 static void add_words(struct buffer *b, char *const *words)
 {
         for (; words && *words; words++) {
@@ -185,16 +189,16 @@ static void add_words(struct buffer *b, char *const *words)
         }
 }
 
-/* Each of these adds a line for a command. */
+/* Each of these adds the build's commands, a line each. */
 static void commands_configure(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b)
 {
         if (w->system == SYSTEM_AUTOCONF) {
                 enter(b, w);
-                buffer_addf(b, "%s\n", w->first);
+                buffer_addf(b, "%s\n", w->configure);
         }
         enter(b, w);
         add_compilers(b, flags, "", " ");
-        buffer_adds(b, w->system == SYSTEM_AUTOCONF ? "./configure" : w->first);
+        buffer_adds(b, w->system == SYSTEM_AUTOCONF ? "./configure" : w->configure);
         add_words(b, switches);
         buffer_adds(b, "\n");
         enter(b, w);

@@ -16,7 +16,7 @@ static bool has_any(struct slice text, const char *const *words, size_t n)
 /* True if the line reports an error of a compiler, linker, assembler, CMake, meson, ninja, Python or the shell. Lines "+ COMMAND" are our own. */
 static bool tells_error(struct slice line)
 {
-        static const char *const words[] = {"error: ",          "Error: ",        "ERROR: ",        "FAILED: ",    "CMake Error", "undefined reference to ",
+        static const char *const words[] = {"error: ", "Error: ", "ERROR: ", "FAILED: ", "CMake Error", "undefined reference to ",
                                             "multiple definition of ", "cannot find -l", ": not found"};
 
         return (line.size < 2 || memcmp(line.data, "+ ", 2) != 0) && has_any(line, words, ARRAY_SIZE(words));
@@ -29,6 +29,7 @@ static const char *next_line(const char *at, const char *end)
         return newline ? newline + 1 : end;
 }
 
+/* `error` begins LINES_BEFORE the first line that tells_error() and ends LINES_BEHIND it; it is looked for before `end` only. */
 struct build_failure build_failure_of(struct slice log)
 {
         struct build_failure f = {.end = slice_last_lines(log, LINES_AT_END, BYTES_MOST)};
@@ -52,7 +53,8 @@ void build_failure_text(const struct build_failure *f, struct buffer *ret)
         const char *error = f->error.data, *end = f->end.data;
         bool meets = f->error.size > 0 && error + f->error.size == end;
 
-        buffer_addf(ret, "%s%.*s%s%.*s", f->whole ? "" : "...\n", (int)f->error.size, error, f->error.size == 0 || meets ? "" : "...\n", (int)f->end.size, end);
+        buffer_addf(ret, "%s%.*s%s%.*s", f->whole ? "" : "...\n", (int)f->error.size, error, f->error.size == 0 || meets ? "" : "...\n",
+                    (int)f->end.size, end);
 }
 
 void build_failure_show(uint32_t commit)

@@ -1,7 +1,5 @@
 #include "recipe_check.h"
 
-#include <sys/stat.h>
-
 #include "build_failure.h"
 #include "core/build/era.h"
 #include "core/git/paths.h"
@@ -10,6 +8,7 @@
 #include "core/workspace/lease.h"
 #include "formulas.h"
 #include "tools/ask.h"
+#include "tools/words.h"
 
 enum check_outcome {
         CHECK_OK,
@@ -29,7 +28,6 @@ static printf_like(4, 5) void check_say(struct recipe_check *t, const char *chec
                 text = copy_string("out of memory");
         va_end(args);
         t->problems += outcome == CHECK_PROBLEM;
-        progress_clear();
         output_object(columns, json_pack("{ss ss so}", "check", check, "outcome", outcomes[outcome], "what", json_printable(text)));
 }
 
@@ -77,7 +75,7 @@ static bool is_left_out(void *user, const char *path)
         return true;
 }
 
-/* Adds the advice that a failed build's log points to. */
+/* Adds the advice for a failed build: by the record's reason, else by what its log says. */
 static void add_advice(struct recipe_check *t, const struct recipe *era, const struct build_record *record, struct buffer *ret)
 {
         static const char *const reasons[][2] = {
@@ -134,8 +132,8 @@ static int check_build(struct recipe_check *t, const struct recipe *era, struct 
         if (era->file)
                 check_say(t, "build", CHECK_OK, "released binary %s, %" PRIu64 " bytes", basename(era->file), (*ret)->outputs[0].size);
         else
-                check_say(t, "build", CHECK_OK, "%s s, %s of %" PRIu64 " bytes%s%s%s", format_seconds((*ret)->duration_ns).s, (*ret)->outputs[0].name, (*ret)->outputs[0].size,
-                          era->range ? ", by era \"" : "", era->range ?: "", era->range ? "\"" : "");
+                check_say(t, "build", CHECK_OK, "%s s, %s of %" PRIu64 " bytes%s%s%s", format_seconds((*ret)->duration_ns).s,
+                          (*ret)->outputs[0].name, (*ret)->outputs[0].size, era->range ? ", by era \"" : "", era->range ?: "", era->range ? "\"" : "");
         return 1;
 }
 
@@ -167,7 +165,7 @@ struct running {
         const struct held *held;
         struct lease lease;
         bool has_seed;
-        bool *found; /* for each pattern of `effort`: matched in some run */
+        bool *found; /* [patterns of `effort`] it matched in some run */
         const char *logic; /* of the formulas it answers; NULL for DIMACS */
 };
 
@@ -217,7 +215,8 @@ static void say_no_answer(struct running *r, const char *what, const struct run_
 
         first_words(&x->run, &words);
         if (x->run.end == END_TIMEOUT)
-                buffer_addf(&says, "no answer within %s: does it wait for input? {case} stands for the file", format_duration(r->recipe->limits.wall_ns).s);
+                buffer_addf(&says, "no answer within %s: does it wait for input? {case} stands for the file",
+                            format_duration(r->recipe->limits.wall_ns).s);
         else if (x->verdict == VERDICT_MEMOUT)
                 buffer_addf(&says, "it needs more than %s of memory: raise 'memory'", format_size(r->recipe->limits.memory).s);
         else if (x->run.end == END_PROCESSES)
@@ -383,7 +382,6 @@ int recipe_check(struct recipe_check *t)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const struct recipe *era = common.solver->recipe;
-        struct stat st;
         int r = era_of(common.solver->history, common.solver->recipe, t->commit, &era);
 
         if (r == -EIO) {
@@ -394,7 +392,7 @@ int recipe_check(struct recipe_check *t)
                 return r;
         check_paths(t);
         for (char *const *p = era->dependencies; *p; p++)
-                if (stat(*p, &st) < 0 || !S_ISDIR(st.st_mode))
+                if (!is_folder(*p))
                         check_say(t, "dependency", CHECK_PROBLEM, "there is no folder %s: install it, or change the recipe", *p);
         r = check_build(t, era, &record);
         if (r == 0) {
