@@ -28,10 +28,13 @@ static void insert_zeros(struct slice old, size_t at, size_t n, struct buffer *r
         buffer_add(ret, bytes + at, old.size - at);
 }
 
-#define HEAD_V1   (8 + 8 * 14)
-#define STACK_AT  (8 + 8 * 8)
-#define WAITED_AT (STACK_AT + 8 * 3)
+/* -- facts: the fields of a fixed size, numbers of eight bytes behind eight bytes, stand before the texts -------- */
 
+#define HEAD_V1   (8 + 8 * 14)       /* bytes of these fields in format 1 */
+#define STACK_AT  (8 + 8 * 8)        /* where format 2 has the limit of the stack */
+#define WAITED_AT (STACK_AT + 8 * 3) /* where format 3 has the time waited */
+
+/* Reads today's verdict out of the stored output. -ENODATA: the stored verdict stays. */
 static int judge(const struct fact *f, const json_t *json, struct verdicts *ret)
 {
         const json_t *end = json_object_get(json, "end");
@@ -49,6 +52,7 @@ static void replace(struct blob *b, char *text)
         *b = (struct blob){.data = text, .size = strlen(text), .owned = text};
 }
 
+/* Sets it in the fact's fields, in its file run.json, and as one more line of its results. */
 static int set_verdict(struct fact *f, json_t *json, enum verdict v)
 {
         json_t *sample = json_array_get(json_object_get(json, "samples"), (size_t)json_integer_value(json_object_get(json, "chosen")));
@@ -79,6 +83,7 @@ static int judge_anew(struct fact *f)
         return r == -ENODATA ? 0 : r;
 }
 
+/* For TABLE_FACTS and TABLE_SAMPLES. */
 static int rewrite_fact(struct slice, struct slice old, struct buffer *ret)
 {
         cleanup_buffer struct buffer with_stack = {0}, with_both = {0};
@@ -99,7 +104,7 @@ static int rewrite_fact(struct slice, struct slice old, struct buffer *ret)
 
 /* -- builds and trials ------------------------------------------------------------------------------------------- */
 
-/* The lists of programs and of differences precede the log. */
+/* Inserts the lengths of two empty lists, of programs and of differences, which precede the log. */
 static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -127,6 +132,7 @@ static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
         return r == -ENOENT ? 0 : r; /* an incremental build's record has no effect, and stays */
 }
 
+/* Inserts the number of expectations, 0, behind the features. The table has other records, too: a trial's key has a 't' or an 'a' behind its digest. */
 static int rewrite_trial(struct slice key, struct slice old, struct buffer *ret)
 {
         struct record rec = record_of(old);
