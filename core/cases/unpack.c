@@ -1,3 +1,4 @@
+/* Reading through libarchive, which finds the compression by the first bytes; a file without one is read as it is. */
 #include "core/cases/unpack.h"
 
 #include <archive.h>
@@ -10,6 +11,10 @@ DEFINE_CLEANUP(struct archive *, archive_read_free)
 
 static int failed(const char *name, struct archive *a)
 {
+        int e = archive_errno(a);
+
+        if (e > 0 && e != EILSEQ) /* of read(); libarchive's own are EILSEQ and -1 */
+                return errorf(-e, "cannot read '%s': %s", name, strerror(e));
         return errorf(-EINVAL, "'%s' cannot be unpacked, as it is cut off or damaged (%s)", name,
                       archive_error_string(a) ? archive_error_string(a) : "no reason is known");
 }
@@ -58,7 +63,7 @@ int unpack_each(const char *name, int fd, unpack_fn fn, void *user)
         r = archive_read_open_fd(a, fd, 1 << 16);
         if (r == ARCHIVE_OK)
                 r = archive_read_next_header(a, &entry);
-        if (r == ARCHIVE_EOF)
+        if (r == ARCHIVE_EOF) /* an empty file */
                 return 0;
         return r == ARCHIVE_OK ? each_block(name, (uint64_t)st.st_size, a, fn, user) : failed(name, a);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "core/cases/cases.h"
+#include "core/cases/unpack.h"
 
 static struct store *store;
 static const struct cases_tables tables = {.cases = 0, .names = 1, .digests = 2};
@@ -253,6 +254,20 @@ START_TEST(test_compressed)
         }
         ck_assert_str_eq(list(c), "");
         cases_close(c);
+}
+END_TEST
+
+static int ignore_block(void *user, const void *block, size_t n)
+{
+        return 0;
+}
+
+START_TEST(test_a_file_that_cannot_be_read_is_not_damaged)
+{
+        int fd = open(".", O_RDONLY | O_DIRECTORY);
+
+        assert_error(unpack_each("folder", fd, ignore_block, NULL), EISDIR);
+        close(fd);
 }
 END_TEST
 
@@ -932,7 +947,7 @@ START_TEST(test_an_older_record_has_the_status_of_its_last_question)
 END_TEST
 
 SUITE("cases", test_derived_are_swept, test_an_older_record_has_the_status_of_its_last_question, test_derived_that_are_added, test_a_record_with_a_verdict_that_is_none, test_bytes_of_no_case_are_swept, test_add_and_find,
-      test_removed_and_back, test_renamed, test_compressed, test_names_in_use, test_bad_and_strange_names, test_staging,
+      test_removed_and_back, test_renamed, test_compressed, test_a_file_that_cannot_be_read_is_not_damaged, test_names_in_use, test_bad_and_strange_names, test_staging,
       test_left_over_files_are_swept, test_damaged_bytes, test_read_only, test_strange_contents, test_kill_while_adding,
       test_scan, test_format, test_format_behind_long_comments, test_a_status_is_replaced, test_query_follows_its_script,
       test_damage_of_a_script_is_told_once, test_unlisted_that_is_listed,
