@@ -1,3 +1,4 @@
+/* The bytes of cases, as files: written to staged/, moved to their places, opened and checked. */
 #include "core/cases/cases_internal.h"
 
 #include <fcntl.h>
@@ -5,6 +6,8 @@
 #include <sys/stat.h>
 
 #define STALE_SECONDS 60 /* an older staged file is a crash's, unless its writer still holds the lock */
+
+/* -- places ----------------------------------------------------------------------------------------------------- */
 
 static int path_of(struct case_files *f, const struct digest *d, char ret[PATH_SIZE])
 {
@@ -32,73 +35,12 @@ int case_files_place(struct case_files *f, const struct digest *d, const char *s
         return sync_folder(folder);
 }
 
-/* Deletes staged files left by a crash: not locked, and older than STALE_SECONDS. */
-static void sweep_staged(const char *dir)
-{
-        cleanup_dir DIR *d = opendir(dir);
-        struct dirent *e;
-
-        while (d && (e = readdir(d))) {
-                cleanup_close int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-                struct stat st;
-
-                if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_mtime > now_seconds() - STALE_SECONDS)
-                        continue;
-                if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-                        unlinkat(dirfd(d), e->d_name, 0);
-        }
-}
-
-int case_files_open_folder(struct case_files *f, const char *store_dir, bool read_only)
-{
-        char staged[PATH_SIZE];
-        int r = path_join(f->dir, store_dir, "cases");
-
-        pthread_mutex_init(&f->lock, NULL);
-        if (r == 0)
-                r = path_join(staged, f->dir, "staged");
-        if (r == 0 && !read_only) {
-                r = make_dirs(staged, 0700);
-                sweep_staged(staged);
-        }
-        return r;
-}
-
-void case_files_done(struct case_files *f)
-{
-        pthread_mutex_destroy(&f->lock);
-        free(f->verified);
-}
-
-int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE])
-{
-        char path[PATH_SIZE];
-        int fd, r = path_join(path, f->dir, "staged/XXXXXX");
-
-        if (r < 0)
-                return r;
-        fd = mkostemp(path, O_CLOEXEC);
-        if (fd < 0)
-                return errorf(-errno, "cannot make %s: %s", path, strerror(errno));
-        if (fchmod(fd, 0600) < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0) {
-                r = errorf(-errno, "cannot hold %s: %s", path, strerror(errno));
-                unlink(path);
-                close(fd);
-                return r;
-        }
-        memcpy(ret_path, path, sizeof(path));
-        *ret_fd = fd;
-        return 0;
-}
-
 int case_files_look(struct case_files *f, const struct digest *d, uint64_t *ret_bytes, int64_t *ret_placed)
 {
         char path[PATH_SIZE];
         struct stat st;
-        int r = path_of(f, d, path);
+        int r = path_of(f, d, path) ?: (lstat(path, &st) < 0 ? -errno : 0);
 
-        if (r == 0 && lstat(path, &st) < 0)
-                r = -errno;
         if (r < 0)
                 return r;
         *ret_bytes = (uint64_t)st.st_blocks * 512;
@@ -112,6 +54,60 @@ int case_files_unlink(struct case_files *f, const struct digest *d)
         int r = path_of(f, d, path);
 
         return r == 0 && unlink(path) < 0 ? -errno : r;
+}
+
+/* -- staged files ----------------------------------------------------------------------------------------------- */
+
+/* Deletes a file left by a crash: not locked, and older than STALE_SECONDS. */
+static int sweep_staged(void *, const char *folder, const char *name)
+{
+        cleanup_free char *path = format_string("%s/%s", folder, name);
+        cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        struct stat st;
+
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime <= now_seconds() - STALE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0)
+                unlink(path);
+        return 0;
+}
+
+int case_files_open_folder(struct case_files *f, const char *store_dir, bool read_only)
+{
+        char staged[PATH_SIZE];
+        int r = path_join(f->dir, store_dir, "cases");
+
+        pthread_mutex_init(&f->lock, NULL);
+        if (r == 0)
+                r = path_join(staged, f->dir, "staged");
+        if (r == 0 && !read_only) {
+                r = make_dirs(staged, 0700);
+                folder_each(staged, sweep_staged, NULL);
+        }
+        return r;
+}
+
+void case_files_done(struct case_files *f)
+{
+        pthread_mutex_destroy(&f->lock);
+        free(f->verified);
+}
+
+int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE])
+{
+        int fd, r = path_join(ret_path, f->dir, "staged/XXXXXX");
+
+        if (r < 0)
+                return r;
+        fd = mkostemp(ret_path, O_CLOEXEC);
+        if (fd < 0)
+                return errorf(-errno, "cannot make %s: %s", ret_path, strerror(errno));
+        if (fchmod(fd, 0600) < 0 || flock(fd, LOCK_SH | LOCK_NB) < 0) { /* the lock: sweep_staged() */
+                r = errorf(-errno, "cannot hold %s: %s", ret_path, strerror(errno));
+                unlink(ret_path);
+                close(fd);
+                return r;
+        }
+        *ret_fd = fd;
+        return 0;
 }
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
@@ -164,33 +160,32 @@ int case_files_open(struct case_files *f, const struct case_info *info, bool alw
 
 /* -- all of them ------------------------------------------------------------------------------------------------ */
 
-static int each_in(const char *folder, case_file_fn fn, void *user)
+struct each {
+        case_file_fn fn;
+        void *user;
+};
+
+static int each_file(void *user, const char *folder, const char *name)
 {
-        cleanup_dir DIR *d = opendir(folder);
-        struct dirent *e;
+        cleanup_free char *path = format_string("%s/%s", folder, name);
+        const struct each *e = user;
+        struct digest d;
+        struct stat st;
 
-        if (!d)
-                return errorf(-errno, "cannot read %s: %s", folder, strerror(errno));
-        while ((e = readdir(d))) {
-                struct digest digest;
-                struct stat st;
-
-                if (digest_parse(e->d_name, &digest) == 0 && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                    S_ISREG(st.st_mode))
-                        fn(user, &digest, (uint64_t)st.st_blocks * 512);
-        }
+        if (digest_parse(name, &d) == 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+                e->fn(e->user, &d, (uint64_t)st.st_blocks * 512);
         return 0;
+}
+
+/* Of the folder of cases, all but "staged". */
+static int each_folder(void *user, const char *folder, const char *name)
+{
+        cleanup_free char *path = format_string("%s/%s", folder, name);
+
+        return strlen(name) == 2 ? folder_each(path, each_file, user) : 0;
 }
 
 int case_files_each(struct case_files *f, case_file_fn fn, void *user)
 {
-        int r = 0;
-
-        for (unsigned i = 0; r == 0 && i < 256; i++) {
-                char folder[PATH_SIZE];
-
-                if (snprintf(folder, sizeof(folder), "%s/%02x", f->dir, i) < PATH_SIZE && access(folder, F_OK) == 0)
-                        r = each_in(folder, fn, user);
-        }
-        return r;
+        return folder_each(f->dir, each_folder, &(struct each){fn, user});
 }

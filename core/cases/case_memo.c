@@ -1,10 +1,11 @@
+/* A table of slots: each digest has one, where a case takes the place of another. */
 #include "core/cases/case_memo.h"
 
 #define SLOTS 8192
 
 struct case_memo {
         struct cases *cases;
-        struct case_info *slots[SLOTS]; /* refs; by the first bytes of the digest; a new case replaces the old one in its slot */
+        struct case_info *slots[SLOTS]; /* refs; by the first bytes of the digest; NULL: empty */
 };
 
 struct case_memo *case_memo_new(struct cases *c)

@@ -6,6 +6,6 @@
 
 struct case_memo;
 struct case_memo *case_memo_new(struct cases *c); /* the cases are borrowed */
-struct case_memo *case_memo_free(struct case_memo *m);      /* returns NULL; `m` may be NULL */
+struct case_memo *case_memo_free(struct case_memo *m); /* returns NULL; `m` may be NULL */
 DEFINE_CLEANUP(struct case_memo *, case_memo_free)
 int case_memo_find(struct case_memo *m, const struct digest *sha256, struct case_info **ret); /* a ref; as cases_find_digest() */

@@ -85,7 +85,7 @@ int case_name_is_free(struct store_txn *t, size_t table, const char *name)
         return r == -ENOENT ? 0 : r;
 }
 
-/* Adds `by` (1 or -1) to the number of names in each folder on the path. */
+/* Adds `by` (1 or -1) to the number of names in each folder on the path. A folder without names goes. */
 static int count_folders(struct store_txn *t, size_t table, const char *name, int by)
 {
         int r = 0;

@@ -1,16 +1,17 @@
 /* Scans a case in one pass. Reads only the beginnings of commands; an (assert …) of a hundred megabytes is skipped byte by byte. Bytes that are not
  * SMT-LIB never fail, and take no more memory than their own size. */
 #include "core/cases/cases_internal.h"
+#include "core/smtlib/cnf.h"
 #include "core/smtlib/script.h"
 
 #include <ctype.h>
 
-#define LOGIC_MOST 64 /* bytes in a logic's name; a longer one is ignored */
+#define LOGIC_MOST 64 /* bytes in a logic's name; a longer one is none */
 
 struct scan {
         struct tokenizer t;
         size_t depth; /* open parentheses */
-        char logic[LOGIC_MOST + 1];
+        struct slice logic; /* of the last set-logic, in the text; empty: none */
         enum verdict status; /* of the last :status */
         enum verdict next;   /* of the :status since the last question */
         enum verdict *expected;
@@ -20,7 +21,15 @@ struct scan {
         const char *open; /* the command that the text does not close; NULL: none */
 };
 
-static void add_expected(struct scan *s, const char *at)
+static void scan_done(struct scan *s)
+{
+        free(s->expected);
+        free(s->asked);
+}
+
+/* -- SMT-LIB ---------------------------------------------------------------------------------------------------- */
+
+static void add_question(struct scan *s, const char *at)
 {
         list_grow(s->expected, s->n);
         list_grow(s->asked, s->n);
@@ -44,16 +53,10 @@ static void set_info(struct scan *s)
 
 static void set_logic(struct scan *s)
 {
-        struct slice w = token_word(&s->t, &s->depth);
-
-        s->logic[0] = '\0';
-        if (w.size > LOGIC_MOST)
-                return;
-        for (size_t i = 0; i < w.size; i++)
-                if (!isgraph((unsigned char)((const char *)w.data)[i]))
-                        return;
-        memcpy(s->logic, w.data, w.size);
-        s->logic[w.size] = '\0';
+        s->logic = token_word(&s->t, &s->depth);
+        for (size_t i = 0; i < s->logic.size; i++)
+                if (s->logic.size > LOGIC_MOST || !isgraph((unsigned char)((const char *)s->logic.data)[i]))
+                        s->logic.size = 0;
 }
 
 /* Reads a command, after its opening parenthesis. */
@@ -66,7 +69,7 @@ static void command(struct scan *s)
         else if (text_is(name, "set-info"))
                 set_info(s);
         else if (command_name_asks(name))
-                add_expected(s, name.data);
+                add_question(s, name.data);
         s->exits = text_is(name, "exit");
 }
 
@@ -133,6 +136,7 @@ static void comment(struct scan *s, const char *at, const char *end)
                 s->status = s->next = v;
 }
 
+/* Reads the comments before the first clause. The formula counts as a question only if they state its answer. */
 static void scan_cnf(struct scan *s, struct slice bytes)
 {
         const char *at = bytes.data, *end = at + bytes.size;
@@ -147,41 +151,39 @@ static void scan_cnf(struct scan *s, struct slice bytes)
                 at = stop + 1;
         }
         if (s->status != VERDICT_UNKNOWN)
-                add_expected(s, bytes.data);
+                add_question(s, bytes.data);
 }
+
+/* -- both ------------------------------------------------------------------------------------------------------- */
 
 static struct scan scan_of(enum format format, struct slice bytes)
 {
         struct scan s = {.status = VERDICT_UNKNOWN, .next = VERDICT_UNKNOWN};
 
-        if (format == FORMAT_SMT2 && bytes.size > 0)
+        if (format == FORMAT_SMT2)
                 scan_smt2(&s, bytes);
-        else if (bytes.size > 0)
+        else
                 scan_cnf(&s, bytes);
         return s;
 }
 
 size_t case_open_line(enum format format, struct slice bytes)
 {
-        struct scan s = scan_of(format, bytes);
+        cleanup(scan_done) struct scan s = scan_of(format, bytes);
 
-        free(s.expected);
-        free(s.asked);
         return s.open ? place_of(bytes, (size_t)(s.open - (const char *)bytes.data)).line : 0;
 }
 
 size_t case_questions(enum format format, struct slice bytes)
 {
-        struct scan s = scan_of(format, bytes);
+        cleanup(scan_done) struct scan s = scan_of(format, bytes);
 
-        free(s.expected);
-        free(s.asked);
         return s.n;
 }
 
 void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n)
 {
-        struct scan s = scan_of(format, bytes);
+        cleanup(scan_done) struct scan s = scan_of(format, bytes);
         const char *at = bytes.data;
         uint32_t line = 1;
 
@@ -192,21 +194,32 @@ void case_question_lines(enum format format, struct slice bytes, uint32_t **ret,
                         line += *at == '\n';
                 (*ret)[i] = line;
         }
-        free(s.expected);
-        free(s.asked);
+}
+
+static enum verdict status_of(const struct scan *s)
+{
+        return s->n > 0 ? s->expected[s->n - 1] : s->status;
+}
+
+enum verdict case_status(enum format format, struct slice bytes)
+{
+        cleanup(scan_done) struct scan s = scan_of(format, bytes);
+
+        return status_of(&s);
 }
 
 void case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n)
 {
-        struct scan s = scan_of(format, bytes);
+        cleanup(scan_done) struct scan s = scan_of(format, bytes);
 
-        *ret_logic = copy_string(format == FORMAT_CNF ? "cnf" : s.logic[0] ? s.logic : "none");
-        *ret_status = s.n > 0 ? s.expected[s.n - 1] : s.status;
-        *ret_expected = s.expected;
+        *ret_logic = s.logic.size > 0 ? copy_prefix(s.logic.data, s.logic.size) : copy_string(format == FORMAT_CNF ? "cnf" : "none");
+        *ret_status = status_of(&s);
+        *ret_expected = steal_pointer(s.expected);
         *ret_n = s.n;
-        free(s.asked);
 }
+
+/* -- the format ------------------------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *name, const char *suffix)
 {
@@ -215,63 +228,11 @@ static bool ends_with(const char *name, const char *suffix)
         return n > m && strcasecmp(name + n - m, suffix) == 0;
 }
 
-/* True if the first line that is no comment is a "p cnf" line. */
-static bool has_cnf_header(struct slice head)
-{
-        const char *p = head.data, *end = p + head.size;
-
-        while (p < end) {
-                const char *newline = memchr(p, '\n', (size_t)(end - p)), *next = newline ? newline + 1 : end;
-
-                if (end - p >= 6 && memcmp(p, "p cnf", 5) == 0 && isspace((unsigned char)p[5]))
-                        return true;
-                while (p < next && isspace((unsigned char)*p))
-                        p++;
-                if (p < next && !(*p == 'c' && (p + 1 == next || isspace((unsigned char)p[1]))))
-                        return false;
-                p = next;
-        }
-        return head.size == HEAD_MOST; /* only comments as far as anybody looks */
-}
-
-/* The known compressed forms. */
-static const struct packing {
-        const char *magic, *command;
-        size_t size;
-        bool is_ours; /* case_unpack() takes it */
-} packings[] = {
-        {"\x1f\x8b\x08", "gzip -d", 3, true},     {"\xfd\x37zXZ\0", "xz -d", 6, true}, {"BZh", "bzip2 -d", 3, true},
-        {"\x28\xb5\x2f\xfd", "zstd -d", 4, true}, {"\x5d\0\0", "xz -d", 3},           {"PK\x03\x04", "unzip", 4},
-        {"7z\xbc\xaf\x27\x1c", "7z x", 6},        {"\x04\x22\x4d\x18", "lz4 -d", 4},
-};
-
-static const struct packing *find_packing(struct slice head)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(packings); i++)
-                if (head.size >= packings[i].size && memcmp(head.data, packings[i].magic, packings[i].size) == 0)
-                        return &packings[i];
-        return NULL;
-}
-
-const char *case_unpacker(struct slice head)
-{
-        const struct packing *p = find_packing(head);
-
-        return p ? p->command : NULL;
-}
-
-bool case_is_packed(struct slice head)
-{
-        const struct packing *p = find_packing(head);
-
-        return p && p->is_ours;
-}
-
 enum format case_format(const char *name, struct slice head)
 {
         if (ends_with(name, ".smt2") || ends_with(name, ".smt"))
                 return FORMAT_SMT2;
         if (ends_with(name, ".cnf") || ends_with(name, ".dimacs"))
                 return FORMAT_CNF;
-        return head.size > 0 && has_cnf_header(head) ? FORMAT_CNF : FORMAT_SMT2;
+        return cnf_begins(head, head.size < HEAD_MOST) ? FORMAT_CNF : FORMAT_SMT2;
 }

@@ -1,4 +1,5 @@
-/* Checks files given as cases, and unpacks compressed ones, as in benchmark libraries. */
+/* Checks files given as cases, and unpacks compressed ones, as in benchmark libraries. A file is known as compressed by its first bytes; the ending of its
+ * name is only taken off. */
 #include "core/cases/cases_internal.h"
 
 #include "core/cases/unpack.h"
@@ -7,15 +8,47 @@
 
 /* -- unpacking -- */
 
+/* The known compressed forms: first those that case_unpack() takes, with the suffix of their names. */
+static const struct packing {
+        const char *magic;
+        size_t size; /* of magic */
+        const char *command, *suffix; /* suffix: NULL for the others */
+} packings[] = {
+        {"\x1f\x8b\x08", 3, "gzip -d", ".gz"},      {"\xfd\x37zXZ\0", 6, "xz -d", ".xz"}, {"BZh", 3, "bzip2 -d", ".bz2"},
+        {"\x28\xb5\x2f\xfd", 4, "zstd -d", ".zst"}, {"\x5d\0\0", 3, "xz -d"},            {"PK\x03\x04", 4, "unzip"},
+        {"7z\xbc\xaf\x27\x1c", 6, "7z x"},         {"\x04\x22\x4d\x18", 4, "lz4 -d"},
+};
+
+static const struct packing *find_packing(struct slice head)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(packings); i++)
+                if (head.size >= packings[i].size && memcmp(head.data, packings[i].magic, packings[i].size) == 0)
+                        return &packings[i];
+        return NULL;
+}
+
+const char *case_unpacker(struct slice head)
+{
+        const struct packing *p = find_packing(head);
+
+        return p ? p->command : NULL;
+}
+
+bool case_is_packed(struct slice head)
+{
+        const struct packing *p = find_packing(head);
+
+        return p && p->suffix;
+}
+
 size_t case_unpacked_name(const char *name)
 {
-        static const char *const suffixes[] = {".gz", ".xz", ".bz2", ".zst"};
         size_t n = strlen(name);
 
-        for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-                size_t m = strlen(suffixes[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(packings) && packings[i].suffix; i++) {
+                size_t m = strlen(packings[i].suffix);
 
-                if (n > m && name[n - m - 1] != '/' && strcasecmp(name + n - m, suffixes[i]) == 0)
+                if (n > m && name[n - m - 1] != '/' && strcasecmp(name + n - m, packings[i].suffix) == 0)
                         return n - m;
         }
         return n;
@@ -24,7 +57,7 @@ size_t case_unpacked_name(const char *name)
 struct unpacking {
         const char *name;
         int to;
-        uint64_t total;
+        uint64_t total; /* bytes written so far */
 };
 
 static int copy_block(void *user, const void *block, size_t n)
@@ -66,7 +99,7 @@ int case_check_head(const char *name, struct slice head)
 {
         enum format format = case_format(name, head);
 
-        if (head.size == 0 || case_unpacker(head) || (format == FORMAT_CNF ? cnf_begins(head) : begins_as_smt2(head)))
+        if (head.size == 0 || case_unpacker(head) || (format == FORMAT_CNF ? cnf_begins(head, false) : begins_as_smt2(head)))
                 return 0; /* an empty file, or another compression, is refused elsewhere with a message of its own */
         return errorf(-EINVAL, "'%s' is no case: %s", name,
                       begins_as_z3_log(head)

@@ -1,3 +1,4 @@
+/* The index of cases. A case is added in two steps: a staged file gets its bytes; one transaction then enters the case and moves the file to its place. */
 #include "core/cases/cases_internal.h"
 
 #include <sys/mman.h>
@@ -204,6 +205,7 @@ static int read_mapped(const char *name, int fd, uint64_t size, struct case_info
         return r;
 }
 
+/* -ENOENT without a sentence. */
 static int find_digest(struct cases *c, struct store_txn *t, const struct digest *d, struct case_info **ret)
 {
         cleanup_blob struct blob b = {0};
@@ -230,6 +232,7 @@ static int come_back(struct cases *c, struct store_txn *t, const struct case_inf
         return record_put(c, t, i) ?: case_name_take(t, c->tables.names, name, i->id);
 }
 
+/* Gives the case the next id, and indexes it. The caller stores the head. */
 static int enter_new(struct cases *c, struct store_txn *t, struct head *h, struct case_info *i)
 {
         const struct digest d = case_identity(i);
@@ -254,31 +257,37 @@ enum entered {
         ENTERED_NEW,
 };
 
-/* Adds these bytes under this name, inside the transaction. */
+/* Adds bytes that are those of `old` already. Unlisted: `old` stays derived only if this one is, too. Listed: the name must not be a third case's. */
+static int enter_known(struct cases *c, struct store_txn *t, const struct case_info *i, struct case_info *old)
+{
+        uint32_t holder;
+        int r;
+
+        if (i->removed && (!old->derived || i->derived))
+                return 0;
+        if (i->removed) {
+                old->derived = false;
+                return record_put(c, t, old);
+        }
+        r = case_name_find(t, c->tables.names, i->name, &holder);
+        if (r == 0 && holder != old->id)
+                return errorf(-EEXIST, "the name %s is taken by case %u, and these bytes are case %u", i->name, holder, old->id);
+        return r == -ENOENT ? 0 : r;
+}
+
+/* Adds these bytes under this name, inside the transaction. For an unlisted case (i->removed) no removed one comes back. */
 static int enter(struct cases *c, struct store_txn *t, struct case_info *i, uint32_t *ret_id, enum entered *ret)
 {
         cleanup(case_info_unrefp) struct case_info *old = NULL;
         struct head h;
-        uint32_t holder;
         int r = head_get(c, t, &h) ?: find_digest(c, t, &i->sha256, &old);
 
         if (r < 0 && r != -ENOENT)
                 return r;
         *ret = r == -ENOENT ? ENTERED_NEW : old->removed && !i->removed ? ENTERED_BACK : ENTERED_KNOWN;
-        if (*ret == ENTERED_KNOWN && i->removed) {
+        if (*ret == ENTERED_KNOWN) {
                 *ret_id = old->id;
-                if (!old->derived || i->derived)
-                        return 0;
-                old->derived = false; /* it is also wanted for itself now */
-                return record_put(c, t, old);
-        }
-        if (*ret == ENTERED_KNOWN) { /* nothing changes */
-                r = case_name_find(t, c->tables.names, i->name, &holder);
-                *ret_id = old->id;
-                return r == -ENOENT || (r == 0 && holder == old->id)
-                               ? 0
-                       : r < 0 ? r
-                               : errorf(-EEXIST, "the name %s is taken by case %u, and these bytes are case %u", i->name, holder, old->id);
+                return enter_known(c, t, i, old);
         }
         r = *ret == ENTERED_NEW ? enter_new(c, t, &h, i) : come_back(c, t, old, i->name);
         *ret_id = *ret == ENTERED_NEW ? i->id : old->id;
@@ -298,6 +307,7 @@ static bool displace(struct cases *c, const struct digest *d)
                case_files_unlink(&c->files, d) == 0;
 }
 
+/* Enters the case, and moves its file before the commit: a crash between the two leaves a file without a case, for cases_sweep(). */
 static int commit_info(struct cases *c, struct case_info *i, const char *staged, uint32_t *ret_id, enum entered *ret)
 {
         enum entered entered = ENTERED_KNOWN;
@@ -469,6 +479,8 @@ int cases_add_derived(struct cases *c, const char *name, struct slice bytes, uin
         return add(c, name, -1, bytes, false, SHOWN_DERIVED, ret_id, &(enum entered){0});
 }
 
+/* -- questions -------------------------------------------------------------------------------------------------- */
+
 /* Adds a new question, or takes the id of the known one. */
 static int enter_query(struct cases *c, struct store_txn *t, struct case_info *i)
 {
@@ -516,6 +528,8 @@ int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, 
                 *ret = steal_pointer(i);
         return u.r;
 }
+
+/* -- changing --------------------------------------------------------------------------------------------------- */
 
 static int remove_in(struct cases *c, struct store_txn *t, uint32_t id)
 {
@@ -592,7 +606,7 @@ int cases_rename(struct cases *c, uint32_t id, const char *name)
                 r = read_mapped(name, fd, old->size, &i);
         if (r < 0)
                 return r;
-        i->id = id;
+        i->id = id; /* the rest is what the bytes state, read by the new name's format */
         i->sha256 = old->sha256;
         i->added = old->added;
         r = store_write(c->store, &t);
@@ -766,13 +780,14 @@ int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_by
 
 /* -- unwanted derived cases ---------------------------------------------------------------------------------------------- */
 
+/* -EBUSY: the case is not derived any more. */
 static int forget_in(struct cases *c, struct store_txn *t, uint32_t id)
 {
         cleanup(case_info_unrefp) struct case_info *now = NULL;
         uint8_t key[4];
         int r = record_get(c, t, id, &now);
 
-        if (r < 0 || !now->derived) /* added by somebody meanwhile */
+        if (r < 0 || !now->derived)
                 return r < 0 ? r : -EBUSY;
         key_u32(key, id);
         return store_delete(t, c->tables.cases, SLICE(key, sizeof(key)))
@@ -797,7 +812,7 @@ static int sweep_derived(struct cases *c, uint32_t id, const struct derived_swee
         while (store_update_begins(&u))
                 u.r = forget_in(c, u.txn, id);
         if (u.r < 0)
-                return u.r == -EBUSY || u.r == -ENOENT ? 0 : u.r;
+                return u.r == -EBUSY || u.r == -ENOENT ? 0 : u.r; /* added by somebody, or dropped, meanwhile */
         displace(c, &info->sha256);
         return 1;
 }

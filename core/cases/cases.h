@@ -122,6 +122,7 @@ int case_status_parse(struct slice text, enum verdict *ret);
  * SMT-LIB have no logic. */
 void case_scan(enum format format, struct slice bytes, char **ret_logic, enum verdict *ret_status, enum verdict **ret_expected,
               size_t *ret_n);
+enum verdict case_status(enum format format, struct slice bytes); /* the status alone, as of struct case_info */
 /* The lines, from 1, of a case's questions; free(*ret). */
 void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n);
 /* The line, from 1, of a command that the text does not close: it hides the questions behind it. 0: there is none. */

@@ -18,7 +18,7 @@ struct case_files {
 /* Sweeps files that crashes left in staged/, unless read_only. Call case_files_done() after it in any case. */
 int case_files_open_folder(struct case_files *f, const char *store_dir, bool read_only);
 void case_files_done(struct case_files *f);
-int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE]);
+int case_files_stage(struct case_files *f, int *ret_fd, char ret_path[PATH_SIZE]); /* an empty file in staged/, open for reading and writing */
 /* Moves the staged file to its place. A file already there has the same bytes or is damaged, and is replaced. After 0 the file is on disk. */
 int case_files_place(struct case_files *f, const struct digest *d, const char *staged);
 /* The file's bytes on the disk, and the time it was last placed (seconds). */

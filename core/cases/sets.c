@@ -1,3 +1,4 @@
+/* A change reads the set's record and writes it anew, within one transaction. */
 #include "core/cases/sets.h"
 
 #include "cache/base/record.h"

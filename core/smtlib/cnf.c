@@ -42,19 +42,17 @@ static void pass_blanks(struct cnf_reader *r)
                 r->p++;
 }
 
-bool cnf_begins(struct slice head)
+bool cnf_begins(struct slice head, bool needs_header)
 {
         struct cnf_reader r;
-        bool any = false;
+        bool has_comment = false;
 
         cnf_reader_init(&r, head);
         for (pass_blanks(&r); r.p < r.end && *r.p == 'c'; pass_blanks(&r)) {
                 pass_comment(&r);
-                any = true;
+                has_comment = true;
         }
-        if (r.p < r.end)
-                return r.end - r.p >= 6 && begins_with(&r, "p cnf") && is_space(r.p[5]);
-        return any; /* only comments so far */
+        return r.p == r.end ? has_comment && !needs_header : r.end - r.p >= 6 && begins_with(&r, "p cnf") && is_space(r.p[5]);
 }
 
 static int read_number(struct cnf_reader *r, int64_t *ret)

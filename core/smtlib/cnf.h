@@ -11,8 +11,8 @@ struct cnf_reader {
         bool has_projection; /* a comment names variables: "c ind 1 2 0", "c p show 1 2 0" */
 };
 
-/* True if the beginning looks like DIMACS: after comments comes a header, "p cnf". */
-bool cnf_begins(struct slice head);
+/* True if a text begins as DIMACS: behind comments comes the header, "p cnf". Unless `needs_header`, comments alone will do. */
+bool cnf_begins(struct slice head, bool needs_header);
 void cnf_reader_init(struct cnf_reader *r, struct slice bytes);
 /* 1: the next literal, or 0 at the end of a clause. 0: no clause follows, and there was a header. -EINVAL with a sentence, also for a variable so
  * large that a table of all variables would be out of proportion to the input. */

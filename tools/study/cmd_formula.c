@@ -349,7 +349,7 @@ static void parse_operator(void *to, const char *text)
 
 static void read_input(struct request *q, const struct kind *k, const char *path)
 {
-        bool is_cnf = cnf_begins(q->text);
+        bool is_cnf = cnf_begins(q->text, true);
         struct cnf_reader reader;
 
         if (k->is_cnf != is_cnf && !k->is_text)

@@ -5,37 +5,24 @@
 
 #include "core/smtlib/print.h"
 
-/* Removes commands that ask for models or state an answer, and all from (exit) on; adds a check-sat if there is none. Returns the :status of the last
- * question, whose answer counts. */
-static enum verdict clean_script(struct script *s)
+/* Removes commands that ask for models or state an answer, and all from (exit) on; adds a check-sat if there is none. */
+static void clean_script(struct script *s)
 {
-        enum verdict status = VERDICT_UNKNOWN, next = VERDICT_UNKNOWN; /* next: of the question that follows */
         bool has_check = false, is_over = false;
 
         for (size_t i = 0; i < s->n_commands;) {
                 const struct command *c = &s->commands[i];
 
                 is_over |= c->kind == COMMAND_EXIT;
-                if (!is_over && command_is_status(c)) {
-                        cleanup_free char *text = copy_prefix(c->text.data, c->text.size);
-
-                        next = strstr(text, "unsat") ? VERDICT_UNSAT : strstr(text, " sat") ? VERDICT_SAT : VERDICT_UNKNOWN;
-                }
                 if (is_over || c->kind == COMMAND_GET || c->kind == COMMAND_GET_VALUE || c->kind == COMMAND_SET_INFO) {
                         script_remove(s, i);
                         continue;
                 }
-                if (command_asks(c)) {
-                        has_check = true;
-                        status = next;
-                        next = VERDICT_UNKNOWN;
-                }
+                has_check |= command_asks(c);
                 i++;
         }
-        if (has_check)
-                return status;
-        script_add_check(s);
-        return next;
+        if (!has_check)
+                script_add_check(s);
 }
 
 static bool begins_with(const char *name, const char *what)
@@ -55,26 +42,26 @@ static enum verdict label_by_name(const char *name)
 
 static int seed_init(struct campaign *c, struct seed *seed, struct script *s, const char *name)
 {
-        enum verdict status;
-        int r;
+        cleanup_buffer struct buffer text = {0};
+        int r = script_print(s, NULL, &text);
 
         *seed = (struct seed){.name = name, .label = c->settings->label, .implied = VERDICT_UNKNOWN};
         for (unsigned m = 0; m < N_LOGIC_MODES; m++)
                 seed->base[m] = allocate(c->n_compared, sizeof(enum verdict));
         if (s->logic)
                 snprintf(seed->logic, sizeof(seed->logic), "%.*s", (int)s->logic->name.size, (const char *)s->logic->name.data);
-        status = clean_script(s);
         if (seed->label == VERDICT_UNKNOWN)
-                seed->label = status == VERDICT_UNKNOWN ? label_by_name(name) : status;
-        r = script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_STATED]);
+                seed->label = case_status(FORMAT_SMT2, SLICE(text.data, text.size));
+        if (seed->label == VERDICT_UNKNOWN)
+                seed->label = label_by_name(name);
+        clean_script(s);
+        r = r ?: script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_STATED]);
         if (r < 0 || !s->logic || strcmp(seed->logic, "ALL") == 0)
                 return r;
         for (size_t i = 0; i < s->n_commands; i++)
                 if (s->commands[i].kind == COMMAND_SET_LOGIC) {
                         s->commands[i].symbol = symbol_of(s->bank, slice_string("ALL"));
                         s->commands[i].text = slice_string("(set-logic ALL)");
-                        if (!s->commands[i].symbol)
-                                return -ENOMEM;
                 }
         return script_print(s, &(struct print_options){.dialect = c->dialect}, &seed->text[LOGIC_ALL]);
 }

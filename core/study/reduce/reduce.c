@@ -141,7 +141,7 @@ static void make_sure(struct reducer *r)
         if (!is_unsure(r))
                 return;
         if (at > 1 && r->trail[at - 1].size > r->trail[at - 2].size - r->trail[at - 2].size / 10)
-                at--;
+                at--; /* the last sure one is not a tenth smaller than the one before */
         for (size_t i = at; i + 1 < r->n; i++)
                 buffer_done(&r->trail[i]);
         r->trail[at] = r->trail[r->n - 1];
@@ -415,14 +415,15 @@ int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make,
 
 /* -- the whole -- */
 
-/* All steps from the current text. */
+/* All steps from the current text: as DIMACS, or as a script, or as lines unless it is a tree; then its trees. Again from the beginning if lines or trees
+ * led on: the text may have become a script, or a tree. */
 static int reduce_from(struct reducer *r)
 {
         for (;;) {
                 bool is_cnf, is_script = false;
                 int k, trees;
 
-                if (cnf_begins(reduce_text(r))) {
+                if (cnf_begins(reduce_text(r), true)) {
                         k = reduce_cnf(r, &is_cnf);
                         if (k < 0 || is_cnf)
                                 return MIN(k, 0);
