@@ -86,7 +86,7 @@ static size_t old_escape(enum dialect d, const char *p, size_t left, uint32_t *r
 }
 
 /* Escapes a lone backslash at the end of `ret`: with a following u it would look like an escape. */
-static void before_u(struct buffer *ret)
+static void escape_last_backslash(struct buffer *ret)
 {
         if (ret->size > 0 && ret->data[ret->size - 1] == '\\') {
                 ret->size--;
@@ -99,7 +99,7 @@ void dialect_add_character(struct buffer *ret, uint32_t character)
         char c = (char)character;
 
         if (character == 'u')
-                before_u(ret);
+                escape_last_backslash(ret);
         if (character >= 0x20 && character < 0x7f)
                 buffer_add(ret, &c, 1);
         else
@@ -124,7 +124,7 @@ void dialect_decode_string(enum dialect d, struct slice literal, struct buffer *
                         p++;
                 if (p > begin) {
                         if (*begin == 'u')
-                                before_u(ret);
+                                escape_last_backslash(ret);
                         buffer_add(ret, begin, (size_t)(p - begin));
                 }
                 if (p == end)

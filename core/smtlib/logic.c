@@ -1,3 +1,4 @@
+/* A logic by its name: the arithmetic at its end, then the theories before it. And whether a term keeps to it, from the leaves up. */
 #include "core/smtlib/logic.h"
 
 #include "core/smtlib/smtlib_internal.h"
@@ -70,6 +71,8 @@ struct logic logic_of(const char *name)
         return l;
 }
 
+/* -- terms: each subterm is CONSTANT, made of literals alone, or VARIES -- */
+
 enum {
         CONSTANT = 1,
         VARIES
@@ -100,11 +103,11 @@ static bool is_linear(const struct term_map *seen, const struct term *t)
         case OP_INT_POW2:
                 return count_varying(seen, t, 0) == 0;
         default:
-                return t->op < OP_PI || t->op > OP_REAL_SQRT;
+                return t->op < OP_PI || t->op > OP_REAL_SQRT; /* exp, sin … are between them */
         }
 }
 
-/* Keeps to difference logic: two terms compared, or their difference with a constant. Solvers drop an assertion that has another shape. */
+/* True if difference logic has the term: it compares two terms, or their difference with a constant. Solvers drop an assertion of another shape. */
 static bool is_difference(const struct term_map *seen, const struct term *t)
 {
         bool relates = term_is(t, OP_EQUAL) || term_is(t, OP_DISTINCT) || (t->op >= OP_LE && t->op <= OP_GT);

@@ -86,6 +86,7 @@ static struct name_slot {
 } by_name[NAMES_SIZE];
 static uint16_t next_of_name[N_OPS];
 
+/* The slot with this name, or the empty one where it belongs. */
 static struct name_slot *name_slot(struct slice name)
 {
         size_t at = text_hash(0, name) & (NAMES_SIZE - 1);
@@ -95,6 +96,7 @@ static struct name_slot *name_slot(struct slice name)
         return &by_name[at];
 }
 
+/* Adds the operator behind those that have the name already. */
 static void add_name(enum op op, const char *name, size_t size)
 {
         struct name_slot *slot = name_slot(SLICE(name, size));

@@ -89,7 +89,7 @@ enum op operator_next(enum op op);
 
 size_t operator_n_args(enum op op);             /* of the signature */
 bool operator_takes(enum op op, size_t n_args); /* true if it takes this number of arguments */
-/* The sort of an application; -EINVAL with a sentence if it is ill-typed, -ENOMEM. `ascribed` is NULL except for PLACE_ASCRIBED. */
+/* The sort of an application; -EINVAL with a sentence if it is ill-typed. `ascribed` is NULL except for PLACE_ASCRIBED. */
 int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct term *const *args, size_t n,
                    const struct sort *ascribed, const struct sort **ret);
 

@@ -51,6 +51,7 @@ static bool fits_same(struct places *p, const struct sort *s)
         return true;
 }
 
+/* `which`: 0 for PLACE_BITVEC, all of whose places have one width; 1 and 2 for the two others, which take any. */
 static bool fits_width(struct places *p, size_t which, const struct sort *s)
 {
         uint32_t *width = &p->widths[which];
@@ -120,7 +121,7 @@ static const struct sort *extracted(struct bank *b, const struct places *p, cons
                 bank_errorf(b, "no bits %u to %u in a bit-vector of %u", index[0], index[1], p->widths[1]);
                 return NULL;
         }
-        return width_or_unknown(b, &(struct places){0}, (uint64_t)index[0] - index[1] + 1);
+        return sort_bitvec(b, index[0] - index[1] + 1); /* known, whatever the argument's width is */
 }
 
 static const struct sort *result_sort(struct bank *b, enum place_sort result, const struct places *p, const uint32_t index[2],
@@ -180,7 +181,7 @@ static int wrong_argument(struct bank *b, enum op op, size_t at, enum place_sort
 /* The index of the first argument that does not fit; `n` if all fit. */
 static size_t first_wrong(const struct operator_row *row, const struct term *const *args, size_t n, struct places *ret)
 {
-        size_t last = row->shape == SHAPE_FIXED ? OPERATOR_ARGS_MOST - 1 : 1;
+        size_t last = row->shape == SHAPE_FIXED ? OPERATOR_ARGS_MOST - 1 : 1; /* the place of all arguments from there on */
 
         for (size_t i = 0; i < n; i++)
                 if (!fits(ret, row->args[MIN(i, last)], args[i]->sort))

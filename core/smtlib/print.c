@@ -1,4 +1,4 @@
-/* Printing terms and scripts, by a stack of frames: a term may be as deep as memory allows.
+/* Printing terms, by a stack of frames: a term may be as deep as memory allows.
  *
  * Lets. A region is a command's term, or the body of a quantifier. An open subterm may be bound by a let at the beginning of a region in which no
  * quantifier binds its free variables; a closed one is bound at the command's. Lets of a region that do not depend on each other are one let, so that
@@ -182,6 +182,7 @@ static int compare_levels(const void *a, const void *b)
         return ORDER(x->level, y->level) ?: ORDER(x->order, y->order);
 }
 
+/* Enters a region, and finds the subterms that get a let at its beginning. */
 static void find_region(struct printer *p, const struct term *root, bool is_command)
 {
         cleanup_term_list struct term_list all = {0};
@@ -482,18 +483,18 @@ static bool has_name_like(const struct term *t, const char *prefix)
         return s && strncmp(s->name.data, prefix, strlen(prefix)) == 0;
 }
 
-/* Chooses a prefix that begins no name: "_let_", with more bars in front where necessary. */
+/* Chooses a prefix that begins no name: "_let_", with more underscores in front where necessary. */
 static void choose_prefix(struct printer *p, const struct term_list *all)
 {
-        const char *bars = "__________________________________________________let_";
-        size_t at = strlen(bars) - strlen("_let_");
+        const char *longest = "__________________________________________________let_";
+        size_t at = strlen(longest) - strlen("_let_");
 
         for (size_t i = 0; i < all->n && at > 0; i++)
-                if (has_name_like(all->list[i], bars + at)) {
+                if (has_name_like(all->list[i], longest + at)) {
                         at--;
                         i = SIZE_MAX; /* start again */
                 }
-        p->prefix = bars + at;
+        p->prefix = longest + at;
 }
 
 static void rename_variable(struct printer *p, const struct term *v)

@@ -1,9 +1,10 @@
-/* Reading terms. One loop with its own stack reads any nesting: a frame for each open parenthesis, and the values read so far. */
+/* Reading terms. One loop with its own stack reads any nesting: a frame for each open parenthesis, and the values read so far. step() takes a token: it
+ * opens a frame, closes the innermost one, or is a term of its own. deliver() hands each complete term to the frame around it. */
 #include "core/smtlib/read_internal.h"
 
 enum frame_kind {
         FRAME_APPLY,      /* values: its arguments */
-        FRAME_LET,        /* its bindings; in the term of one of them */
+        FRAME_LET,        /* reader.lets: its bindings; the last one may wait for its term */
         FRAME_LET_BODY,   /* value: the body */
         FRAME_QUANTIFIER, /* values: the variables, then the body */
         FRAME_ANNOTATION, /* value: the annotated term so far */
@@ -43,7 +44,7 @@ struct term_frame {
 
 struct let_binding {
         const struct symbol *symbol;
-        const struct term *term;
+        const struct term *term; /* NULL: not read yet */
         uint32_t level;
         size_t at; /* offset of its name in the input */
 };
@@ -318,6 +319,7 @@ static void qualified_identifier(struct reader *r, struct head *ret)
 
 /* -- a complete term: the enclosing frame takes it -- */
 
+/* Gives the term of the innermost frame, an annotation, one more attribute. */
 static void annotate(struct reader *r, struct slice keyword, struct slice value, const struct term *const *patterns, size_t n)
 {
         const struct term **t = &r->values[r->frames[r->n_frames - 1].values];
@@ -325,7 +327,7 @@ static void annotate(struct reader *r, struct slice keyword, struct slice value,
         *t = term_annotate(r->bank, *t, keyword, value, patterns, n);
 }
 
-/* `level`: as binding.level. */
+/* Hands a term to the innermost frame; without a frame it is the whole. `level`: as binding.level. */
 static void deliver(struct reader *r, const struct term *t, uint32_t level)
 {
         struct term_frame *f = r->n_frames > 0 ? &r->frames[r->n_frames - 1] : NULL;
@@ -528,7 +530,7 @@ static const struct term *end_quantifier(struct reader *r, const struct term_fra
         level = r->value_levels[r->n_values - 1];
         if (f->quantifier != TERM_LAMBDA && body->sort->kind != SORT_BOOL && body->sort->kind != SORT_UNKNOWN)
                 reader_fail(r, f->begin, "the body of a quantifier is of sort Bool");
-        r->level--;
+        r->level--; /* now the level of these variables: a smaller one is of a binder around */
         *ret_level = level < r->level ? level : UINT32_MAX;
         h.is_open = level < r->level;
         h.sort = quantifier_sort(r->bank, f->quantifier, r->values + f->values, f->n_bound, body);
@@ -685,7 +687,7 @@ static void step(struct reader *r)
 {
         const struct term_frame *f = r->n_frames > 0 ? &r->frames[r->n_frames - 1] : NULL;
 
-        if (f && f->kind == FRAME_LET && (r->n_lets == f->lets || r->lets[r->n_lets - 1].term))
+        if (f && f->kind == FRAME_LET && (r->n_lets == f->lets || r->lets[r->n_lets - 1].term)) /* no binding waits for its term */
                 continue_let(r);
         else if (f && f->kind == FRAME_ANNOTATION && r->n_values > f->values && continue_annotation(r))
                 return;

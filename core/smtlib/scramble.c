@@ -100,7 +100,7 @@ static void hash_list(struct tree *t, struct node *list)
                 list->hash = hash_mix(list->hash, t->nodes[i].hash);
 }
 
-/* The reader has read the command, so its parentheses match and its tokens are valid. */
+/* The reader has read the command, so its parentheses match. -EINVAL: not in the dialect that a later :smt-lib-version names. */
 static int make_tree(struct scrambler *s, const struct command *c)
 {
         struct tokenizer tokens;
@@ -352,7 +352,7 @@ static void mention(struct scrambler *s, const struct symbol *symbol, bool is_ke
                 return;
         }
         name->mentioned_by = (uint32_t)at + 1;
-        if (name->defined_by <= s->segments[at] || name->defined_by == at + 1)
+        if (name->defined_by <= s->segments[at] || name->defined_by == at + 1) /* by no command, an earlier segment's, or this one */
                 return;
         list_add(s->needs, s->n_needs, name->defined_by - 1);
 }

@@ -13,14 +13,14 @@ static int32_t *literals_for(struct random *random, size_t n)
         return (int32_t *)order;
 }
 
-static void print_clause(const struct cnf *f, size_t at, const int32_t *as, struct random *random, struct buffer *ret)
+static void print_clause(const struct cnf *f, size_t at, const int32_t *new, struct random *random, struct buffer *ret)
 {
         size_t n;
         int32_t *clause = cnf_clause(f, at, &n);
 
         random_shuffle(random, (uint32_t *)clause, n);
         for (size_t i = 0; i < n; i++)
-                buffer_addf(ret, "%d ", clause[i] > 0 ? as[clause[i] - 1] : -as[-clause[i] - 1]);
+                buffer_addf(ret, "%d ", clause[i] > 0 ? new[clause[i] - 1] : -new[-clause[i] - 1]);
         buffer_adds(ret, "0\n");
 }
 
@@ -28,7 +28,7 @@ int scramble_cnf(struct slice bytes, uint64_t seed, struct buffer *ret)
 {
         cleanup_cnf struct cnf *f = NULL;
         cleanup_free uint32_t *order = NULL;
-        cleanup_free int32_t *as = NULL;
+        cleanup_free int32_t *new = NULL; /* by variable: literals_for() */
         struct cnf_reader reader;
         struct random random;
         int r;
@@ -45,10 +45,10 @@ int scramble_cnf(struct slice bytes, uint64_t seed, struct buffer *ret)
         if (f->variables == 0)
                 return errorf(-ENOTSUP, "cannot scramble this: no variable occurs");
         random_seed(&random, seed);
-        as = literals_for(&random, f->variables);
+        new = literals_for(&random, f->variables);
         order = random_permutation(&random, 0, f->n_clauses);
         buffer_addf(ret, "p cnf %lld %lld\n", (long long)reader.variables, (long long)reader.clauses);
         for (size_t i = 0; i < f->n_clauses; i++)
-                print_clause(f, order[i], as, &random, ret);
+                print_clause(f, order[i], new, &random, ret);
         return buffer_error(ret);
 }

@@ -45,8 +45,7 @@ struct command {
         const struct symbol *symbol; /* set-logic: the logic; set-info and set-option: the keyword */
         const struct function *function;
         const struct term *term;
-        const struct term *const
-                *terms; /* in the bank, as the other lists; check-sat-assuming, get-value, parameters of a definition */
+        const struct term *const *terms; /* in the bank, as the other lists; check-sat-assuming, get-value, parameters of a definition */
         size_t n_terms;
         uint32_t levels;
 };

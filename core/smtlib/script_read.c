@@ -359,12 +359,13 @@ static void read_terms(struct reader *r, size_t begin, struct command *c)
         while (reader_more(r)) {
                 const struct term *t = read_term(r);
 
-                r->values[r->n_values++] = t; /* it stood there */
+                r->values[r->n_values++] = t; /* read_term() took it from there: there is room */
         }
         keep_values(r, values, c);
         read_end(r);
 }
 
+/* Ends the last `levels` levels, whether one push opened them or several. */
 static void pop(struct reader *r, size_t begin, uint32_t levels)
 {
         if (levels > r->n_levels)

@@ -77,7 +77,7 @@ struct function {
 
 const struct symbol *symbol_of(struct bank *b, struct slice name);
 const struct symbol *symbol_find(struct bank *b, struct slice name); /* NULL if the bank has never seen it */
-/* A symbol that names no term, function or sort of the bank: `stem`, or stem!1, stem!2, … */
+/* A symbol that the bank has not seen: stem!1, stem!2, … The stem of x!1 is x. */
 const struct symbol *symbol_fresh(struct bank *b, struct slice stem);
 
 /* Bool, Int, Real, String, RegLan, RoundingMode, or unknown: without arguments and indices; never fails. */

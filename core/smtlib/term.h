@@ -172,6 +172,7 @@ struct term_list {
 };
 void term_list_done(struct term_list *l);
 void term_list_add(struct term_list *l, const struct term *t);
+void term_list_reverse(struct term_list *l);
 #define cleanup_term_list cleanup(term_list_done)
 
 /* Numbers by the id of a term or symbol: an array if the terms in use are a good part of their bank, else a hash table. A map of zero bytes is empty,

@@ -118,7 +118,7 @@ static size_t enter_quantifier(struct substitution *s, const struct term *q, siz
                 add_scope(s);
                 inner = &s->scopes[s->n_scopes - 1];
         }
-        for (size_t i = 0; inner && i < s->from.n; i++) {
+        for (size_t i = 0; inner && i < s->from.n; i++) { /* replacements that stay in force */
                 uint32_t at = term_map_get(&s->scopes[outer].pairs, s->from.list[i]);
 
                 if (at != 0 && !term_has_free(s->from.list[i], q->args, q->n_bound))
@@ -140,6 +140,7 @@ static size_t enter_quantifier(struct substitution *s, const struct term *q, siz
         return inner ? s->n_scopes - 1 : outer;
 }
 
+/* Pushes a term's result onto the values, or a frame that will. */
 static void enter(struct substitution *s, const struct term *t, size_t scope)
 {
         uint32_t to = term_map_get(&s->scopes[scope].pairs, t), done = to ? 0 : term_map_get(&s->scopes[scope].done, t);
@@ -155,7 +156,7 @@ static void enter(struct substitution *s, const struct term *t, size_t scope)
         list_add(s->frames, s->n_frames, f);
 }
 
-/* False on the bank's error. */
+/* Replaces the results of a term's arguments by its own. False on the bank's error. */
 static bool leave(struct substitution *s, const struct frame *f)
 {
         const struct term *made = term_with_args(s->bank, f->term, s->values.list + f->values);

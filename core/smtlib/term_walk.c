@@ -85,14 +85,24 @@ void term_list_done(struct term_list *l)
         *l = (struct term_list){0};
 }
 
-/* Most lists are short: they do not grow up to here. */
-#define LIST_LEAST 16
+/* Room of a list from its first term on: most do not get longer. */
+#define LIST_LEAST 15
 
 void term_list_add(struct term_list *l, const struct term *t)
 {
-        if (l->n == 0 || l->n >= LIST_LEAST - 1)
-                list_grow(l->list, MAX(l->n, (size_t)LIST_LEAST / 2 - 1));
+        if (l->n == 0 || l->n >= LIST_LEAST)
+                list_grow(l->list, MAX(l->n, (size_t)LIST_LEAST / 2)); /* behind 7 it makes room for 15 */
         l->list[l->n++] = t;
+}
+
+void term_list_reverse(struct term_list *l)
+{
+        for (size_t i = 0; i < l->n / 2; i++) {
+                const struct term *t = l->list[i];
+
+                l->list[i] = l->list[l->n - 1 - i];
+                l->list[l->n - 1 - i] = t;
+        }
 }
 
 /* -- subterms -- */
@@ -329,10 +339,5 @@ void term_variables_at(const struct term_places *p, size_t at, struct term_list 
                 for (size_t k = term_first_arg(t); k > 0; k--)
                         term_list_add(ret, t->args[k - 1]);
         }
-        for (size_t i = 0; i < ret->n / 2; i++) {
-                const struct term *t = ret->list[i];
-
-                ret->list[i] = ret->list[ret->n - 1 - i];
-                ret->list[ret->n - 1 - i] = t;
-        }
+        term_list_reverse(ret);
 }
