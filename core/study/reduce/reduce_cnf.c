@@ -23,7 +23,8 @@ static size_t count_items(const struct state *s)
         return s->part == PART_CLAUSES ? s->cnf->n_clauses : s->part == PART_LITERALS ? s->cnf->n_literals : s->cnf->variables;
 }
 
-/* Adds what is left of a clause whose first literal is at `place`. -ENOENT: nothing is, which would decide the formula. */
+/* Adds what is left of a clause, by is_out[] of its variables or of its literals, the first of which is item `place`. -ENOENT: an empty clause would be
+ * left, which decides the formula. */
 static int add_rest(const struct state *s, const int32_t *clause, size_t n, size_t place, const bool *is_out, struct cnf *to)
 {
         size_t before = to->n_literals;
@@ -58,7 +59,7 @@ static int make(void *user, const bool *is_out, struct buffer *ret)
         return r < 0 ? r : cnf_print(to, ret);
 }
 
-/* Variables from 1 on, without gaps; neither comments nor more variables in the header than there are. */
+/* Offers the formula with its variables numbered from 1 without gaps, a header that fits, and no comments. Errors only. */
 static int offer_dense(struct reducer *r)
 {
         cleanup_cnf struct cnf *c = NULL, *to = cnf_new();

@@ -1,3 +1,4 @@
+/* Each worker of the pool has a folder, and makes it anew for each text. */
 #include "core/study/reduce/reduce_command.h"
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@ struct reduce_command {
         struct reduce_pool *pool;
 };
 
+/* True if a shell takes the word as it is, also within quotes. */
 static bool is_plain(const char *word)
 {
         cleanup_buffer struct buffer b = {0};
@@ -23,28 +25,28 @@ static bool is_plain(const char *word)
         return strcmp(b.data, word) == 0;
 }
 
-/* In the folder. The path stands in the command as it is: it may be within the user's quotes, where ours would be characters of it, and within a shell
- * of the command's own. Below an odd temporary folder it is the one from the folder. */
+/* Starts the command in the folder. {} is replaced by the path without quotes: it may stand within the user's own, or in a shell that the command starts.
+ * A path that would need quotes (of an odd temporary folder) is ./NAME instead. */
 static int start(const char *command, const char *folder, const char *path, pid_t *ret)
 {
         cleanup_close int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
         cleanup_buffer struct buffer script = {0};
         cleanup_free char *word = is_plain(path) ? copy_string(path) : format_string("./%s", basename(path));
+        const bool has_hole = strstr(command, "{}");
         const char *hole;
         int r;
 
         buffer_adds(&script, "cd ");
         buffer_add_shell_word(&script, folder);
         buffer_adds(&script, " || exit\n");
-        if (!strstr(command, "{}"))
-                buffer_addf(&script, "%s %s", command, word);
         for (; (hole = strstr(command, "{}")); command = hole + 2)
-                buffer_addf(&script, "%.*s%s%s", (int)(hole - command), command, word, strstr(hole + 2, "{}") ? "" : hole + 2);
+                buffer_addf(&script, "%.*s%s", (int)(hole - command), command, word);
+        buffer_addf(&script, "%s%s%s", command, has_hole ? "" : " ", has_hole ? "" : word);
         r = spawn_shell(script.data, (const int[]){nothing, nothing, nothing}, environ, ret);
         return r < 0 ? errorf(r, "cannot start /bin/sh: %s", strerror(-r)) : 0;
 }
 
-/* The input's name if a shell takes it as it is, also within quotes. */
+/* The input's name if it is plain, else input.EXTENSION. */
 static void name_file(const char *input, char ret[NAME_MAX + 1])
 {
         const char *suffix = strrchr(input, '.');
@@ -55,7 +57,7 @@ static void name_file(const char *input, char ret[NAME_MAX + 1])
                 snprintf(ret, NAME_MAX + 1, "input%s", suffix && is_plain(suffix) ? suffix : "");
 }
 
-/* Empty but for the text. */
+/* Makes the folder anew, with the text as its only file. */
 static int prepare(const struct reduce_command *c, const char *folder, struct slice text, char ret_path[PATH_SIZE])
 {
         cleanup_close int fd = -1;
@@ -93,7 +95,7 @@ static int run_test(void *user, unsigned worker, struct slice text, int cancel_f
         return r < 0 ? r : status == 0;
 }
 
-/* The command on the input itself. */
+/* Runs the command on the input. -EINVAL with a sentence: it is not interesting. */
 static int check_input(const struct reduce_command *c, struct slice input, int cancel_fd)
 {
         int status = 0, code, r = run_command(c, 0, input, cancel_fd, &status);

@@ -32,7 +32,8 @@ bool reduce_keeps_script(const struct reducer *r);
 /* And must declare those of these names that it uses and that the script of this bank declared. Takes a reference, and drops the one before. */
 void reduce_keep_names(struct reducer *r, struct bank *names);
 
-/* All steps to a fixed point. 1: something was taken; 0: nothing; -errno. *ret_is_script: the text is a script, with a command that is known. */
+/* All steps of a format, until a pass takes nothing. 1: something was taken; 0: nothing, or another format; -errno. *ret_is_script: the text is a script,
+ * with a command that is known. */
 int reduce_script(struct reducer *r, bool *ret_is_script);
 int reduce_cnf(struct reducer *r, bool *ret_is_cnf);
 
@@ -54,7 +55,8 @@ void text_tree_done(struct text_tree *t);
 int text_tree_read(struct reducer *r, struct text_tree *ret);                           /* the current text; -EINVAL: its parentheses do not match */
 void text_tree_add(const struct text_tree *t, const bool *is_out, struct buffer *ret); /* the text without these nodes */
 bool reduce_is_tree(struct reducer *r); /* the parentheses match, and nothing is outside of them */
-int reduce_trees(struct reducer *r);     /* of parentheses; -EINVAL: they do not match. Of a script: in unknown commands */
+/* 1: something was taken; 0: nothing. Trees of parentheses: -EINVAL: they do not match. Of a script: in unknown commands. */
+int reduce_trees(struct reducer *r);
 int reduce_lines(struct reducer *r);
 
 /* -- terms (reduce_term.c, reduce_rewrite.c) -- */
@@ -63,7 +65,7 @@ int reduce_lines(struct reducer *r);
 struct replacement {
         const struct term *from, *to;
 };
-/* A term after the replacements. NULL: ill-typed, or out of memory: bank_error(). */
+/* A term after the replacements. NULL: ill-typed. */
 const struct term *term_replaced(struct bank *b, const struct term *t, const struct replacement *list, size_t n);
 
 /* An equal, shorter term: no list in a list of the same operator, no neutral argument, no double negation. NULL likewise. */
@@ -77,7 +79,7 @@ enum step_kind {
         STEP_FRESH,    /* the one of `fresh` with the term's sort */
         STEP_CHILD     /* and higher: the nearest subterms of the term's sort, one by one */
 };
-/* NULL: no such term, or out of memory: bank_error(). The lists may be NULL. */
+/* NULL: no such term. The lists may be NULL. */
 const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
                              const struct term_list *fresh);
 /* The nearest subterms of the same sort, without variables bound in between. */
@@ -91,5 +93,5 @@ void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
 #define NESTINGS_MOST 100 /* tried per pass: most are boring */
 /* Terms of the same sort with fewer parts, one of them in another's place (reduce_rewrite.c). */
 void term_nestings(struct bank *b, const struct term *t, struct term_list *ret);
-/* 0 and 1: a value such as true or false; 2: another literal; 3: a constant or a variable; 4: an application. */
-unsigned term_rank(const struct term *t);
+/* 0 and 1: what STEP_ZERO and STEP_ONE give; 2: another value; 3: a constant or a variable; 4: an application. */
+unsigned term_rank(struct bank *b, const struct term *t);

@@ -1,3 +1,5 @@
+/* The workers take the texts in order, until one is interesting. It stops the tests of texts behind it; those before it go on, as one of them may be
+ * the first. */
 #include "core/study/reduce/reduce_pool.h"
 
 #include <poll.h>
@@ -67,6 +69,7 @@ static void note_error(struct reduce_pool *p, int r)
         eventfd_write(p->done, 1);
 }
 
+/* Under the lock. -ECANCELED of a text behind the first interesting one is stop_others()' doing, and no error. */
 static void note_answer(struct reduce_pool *p, size_t at, int r)
 {
         if (r < 0 && (r != -ECANCELED || at <= p->first))

@@ -14,7 +14,7 @@ static bool op_is_associative(enum op op)
         return op != OP_NONE && operator_row(op)->flags & OPERATOR_ASSOCIATIVE;
 }
 
-/* The argument that changes nothing; NULL: there is none, or no memory for it. */
+/* The argument that changes nothing; NULL: there is none. */
 static const struct term *neutral_of(struct bank *b, const struct term *t)
 {
         bool is_int = t->sort->kind == SORT_INT;
@@ -173,7 +173,7 @@ static void add_negated(struct bank *b, const struct term *t, struct term_list *
         bool is_equality = t->n_args == 2 && (t->op == OP_EQUAL || t->op == OP_XOR || t->op == OP_DISTINCT);
 
         for (size_t i = 0; is_equality && i < 2; i++)
-                if (term_is_bool(t->args[i]) && t->args[1 - i]->n_args == 0 && term_rank(t->args[1 - i]) <= 1)
+                if (term_is_bool(t->args[i]) && t->args[1 - i]->n_args == 0 && term_rank(b, t->args[1 - i]) <= 1)
                         add_made(b, t, OP_NOT, &t->args[i], 1, ret);
 }
 

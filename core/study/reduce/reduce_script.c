@@ -76,7 +76,7 @@ static int sweep_commands(struct steps *steps, const struct step *step, struct s
 
         memset(items.item, 0xff, n * sizeof(*items.item));
         for (size_t i = 0; i < n; i++)
-                if (step->chooses(&items, i))
+                if (!step->chooses || step->chooses(&items, i))
                         items.item[i] = items.n++;
         return reduce_sweep(steps->reducer, items.n, 0, step->text ?: text_with_items, &items);
 }
@@ -141,11 +141,6 @@ static int write_declaration(const struct script_state *s, struct command c, str
         return state_add_printed(s, c, ret);
 }
 
-static bool is_any(struct command_items *, size_t)
-{
-        return true;
-}
-
 static int write_short(const struct script_state *s, struct command c, struct buffer *ret)
 {
         if (c.kind == COMMAND_DECLARE_FUN)
@@ -153,7 +148,7 @@ static int write_short(const struct script_state *s, struct command c, struct bu
         return state_add_printed(s, c, ret);
 }
 
-/* Most of what is left over by steps that put a value in a term's place goes at once. */
+/* A command whose term is shorter when tidied: steps that put a value in a term's place leave (and true true), (not (not a)) and the like. */
 static bool is_untidy(struct command_items *items, size_t i)
 {
         const struct term *own = item_command(items, i)->term;
@@ -168,6 +163,7 @@ static bool is_joinable(struct command_items *items, size_t i)
         return i > 0 && item_command(items, i)->kind == COMMAND_ASSERT && item_command(items, i - 1)->kind == COMMAND_ASSERT;
 }
 
+/* Assertions that are joined become one, of the conjuncts of all. */
 static int text_with_joined(void *user, const bool *is_joined, struct buffer *ret)
 {
         const struct command_items *items = user;
@@ -282,7 +278,7 @@ static void add_name(struct names *names, const struct symbol *symbol)
         list_add(names->list, names->n, name);
 }
 
-/* Also of variables, when they are written with the name they have. */
+/* Shorter names for all that the script names. A variable that the reader renamed stands in the text under another name, and keeps it. */
 static int step_names(struct steps *steps, const struct step *, struct script_state *s)
 {
         cleanup_term_list struct term_list all = {0};
@@ -338,7 +334,7 @@ static void add_without_variables(struct script_state *s, const struct term *q, 
         for (size_t i = 0; q->kind != TERM_LAMBDA && i < q->n_bound; i++) {
                 const struct term *variable = q->args[i];
 
-                if (term_has_free(term_body(q), &variable, 1) == 0) {
+                if (!term_has_free(term_body(q), &variable, 1)) {
                         script_changes_add(c, q, term_without_variable(s->script->bank, q, i, NULL));
                         continue;
                 }
@@ -499,8 +495,8 @@ static void list_elsewhere(struct script_state *s, const struct term_list *all, 
                 for (size_t k = all->n; k-- > 0 && c->n < ELSEWHERE_MOST;) {
                         const struct term *from = all->list[i], *to = all->list[k];
 
-                        if (from->sort == to->sort && term_rank(to) >= 2 && !to->is_open && !from->sort->has_unknown &&
-                            to->tree_size < from->tree_size)
+                        if (from->sort == to->sort && to->tree_size < from->tree_size && !to->is_open && !from->sort->has_unknown &&
+                            term_rank(s->script->bank, to) >= 2)
                                 script_changes_add(c, from, to);
                 }
 }
@@ -519,7 +515,7 @@ static int make_pair(void *user, size_t at, struct buffer *ret)
         size_t second = 1;
         struct replacement list[2];
 
-        /* Those of the largest terms first: (0, 1), (0, 2), (1, 2), (0, 3) … */
+        /* The at-th pair of (0, 1), (0, 2), (1, 2), (0, 3) …: those of the largest terms first. */
         for (; at >= second; at -= second++)
                 ;
         list[0] = c->list[at];
@@ -577,6 +573,7 @@ static int make_logic(void *user, size_t at, struct buffer *ret)
                 return -ENOENT;
         name = s->script->commands[i].symbol->name.data;
         part = at == 0 ? name : strstr(name, parts[at - 1][0]);
+        /* A part that is all of the name behind QF_ is not left out. */
         if (!part || (at > 0 && part[strlen(parts[at - 1][0])] == '\0' && !*parts[at - 1][1] && (part == name || part[-1] == '_')))
                 return -ENOENT;
         for (size_t k = 0; k < s->script->n_commands; k++)
@@ -640,7 +637,7 @@ static int try_changes(struct steps *steps, const struct step *step, struct scri
         if (step->list) {
                 state_list_terms(s, &all);
                 step->list(s, &all, &c);
-                n = step->make == make_pair ? MIN(c.n * (c.n - MIN(c.n, (size_t)1)) / 2, PAIRS_MOST) : c.n;
+                n = step->make == make_pair ? MIN(c.n * (c.n - 1) / 2, PAIRS_MOST) : c.n;
         }
         return reduce_first(steps->reducer, step->goes_on ? steps->at : 0, n, step->make, &c, &steps->at);
 }
@@ -678,7 +675,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script)
                 {"operators", try_changes, .again = true, .list = list_rewrites, .make = make_single, .goes_on = true},
                 {"quantifiers and definitions", try_changes, .again = true, .list = list_binders, .make = make_single},
                 {"definitions", sweep_commands, .chooses = has_body, .write = write_declaration},
-                {"layout", sweep_commands, .chooses = is_any, .write = write_short},
+                {"layout", sweep_commands, .write = write_short},
                 {"names", step_names},
                 {"arguments and literals", step_parts, .again = true, .is_fine = true},
                 {"places", try_changes, .again = true, .is_fine = true, .list = list_places, .make = make_single, .goes_on = true},

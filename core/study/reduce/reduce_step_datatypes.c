@@ -5,13 +5,13 @@
 #define NONE SIZE_MAX
 
 struct constructor {
-        size_t node, name, type;
+        size_t node, name, type; /* nodes: nil or (cons (head T) …), the word; its datatype's index */
 };
 
 struct datatype {
         size_t command, name;
         size_t arity; /* the node (Name 1) of the form of 2.6; NONE: another form */
-        size_t body;
+        size_t body; /* ((nil) …), (par (T) ((nil) …)), or (Name nil …) of the old form */
         size_t same;               /* another datatype of this name; NONE */
         size_t n_left;             /* its constructors in the candidate */
         bool had_value, has_value; /* before, and in the candidate */
@@ -27,7 +27,7 @@ struct datatypes {
         struct constructor *constructors; /* owned */
         size_t n_constructors;
         struct datatype_item {
-                size_t node, also; /* also NONE: one node */
+                size_t node, also; /* also: a node that goes with it; NONE */
         } *items;                  /* owned */
         size_t n_items;
         size_t *named; /* owned: of each node the first datatype that has this word for its name; NONE */
@@ -196,12 +196,12 @@ static bool makes_value(const struct datatypes *d, const struct constructor *c)
                 return false;
         for (size_t field = is_list(t, c->node) ? next_child(t, c->node, c->name) : NONE; field != NONE; field = next_child(t, c->node, field))
                 for (size_t i = first_child(t, field); !d->is_gone[field] && i < t->n && t->list[i].begin < t->list[field].end; i++)
-                        if (t->list[i].parent != field || i != first_child(t, field))
-                                if (is_without_value(d, i))
-                                        return false;
+                        if (i != first_child(t, field) && is_without_value(d, i)) /* the first is the selector's name */
+                                return false;
         return true;
 }
 
+/* A datatype has a value if a constructor makes one of values that are there, until no more is found. */
 static void find_values(struct datatypes *d)
 {
         bool more = true;
@@ -221,6 +221,7 @@ static void find_values(struct datatypes *d)
 
 /* -- candidates -- */
 
+/* Marks what goes with these items, and counts the constructors that stay. */
 static void mark(struct datatypes *d, const bool *is_out)
 {
         memset(d->is_gone, 0, d->tree.n * sizeof(*d->is_gone));

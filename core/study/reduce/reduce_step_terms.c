@@ -65,7 +65,7 @@ static int step_level(struct steps *steps, size_t depth, size_t step, size_t *re
         cleanup_state struct script_state s = {0};
         cleanup_term_list struct term_list roots = {0}, level = {0};
         cleanup_changes struct script_changes c = {.state = &s};
-        bool is_tried = depth == 0 && step == STEP_ZERO && steps->pass == 0; /* just now, without the assertion */
+        bool is_tried = depth == 0 && step == STEP_ZERO && steps->pass == 0; /* an assertion of true: the first step left the command out */
         int r = script_state_load(steps, &s);
 
         if (r < 0)
@@ -79,7 +79,7 @@ static int step_level(struct steps *steps, size_t depth, size_t step, size_t *re
                 const struct term *t = level.list[i];
                 cleanup_term_list struct term_list nearest = {0};
 
-                if (term_rank(t) == 4)
+                if (t->n_args > 0)
                         term_nearest(t, &nearest);
                 *ret_steps = MAX(*ret_steps, STEP_CHILD + nearest.n);
                 if (!is_tried)
@@ -95,13 +95,13 @@ int step_terms(struct steps *steps, const struct step *, struct script_state *)
         size_t n_nodes = 1, n_steps = STEP_CHILD;
 
         for (size_t depth = 0; n_nodes > 0; depth++) {
-                static const size_t first[] = {STEP_ZERO, STEP_CHILD, STEP_ONE, STEP_CONSTANT, STEP_FRESH};
+                static const size_t order[] = {STEP_ZERO, STEP_CHILD, STEP_ONE, STEP_CONSTANT, STEP_FRESH};
 
-                for (size_t i = 0; n_nodes > 0 && i < ARRAY_SIZE(first); i++) {
-                        int r = step_level(steps, depth, first[i], &n_nodes, &n_steps);
+                for (size_t i = 0; n_nodes > 0 && i < ARRAY_SIZE(order); i++) {
+                        int r = step_level(steps, depth, order[i], &n_nodes, &n_steps);
 
                         any |= r > 0;
-                        for (size_t step = STEP_CHILD + 1; first[i] == STEP_CHILD && r >= 0 && step < n_steps; step++) {
+                        for (size_t step = STEP_CHILD + 1; order[i] == STEP_CHILD && r >= 0 && step < n_steps; step++) { /* the other subterms */
                                 r = step_level(steps, depth, step, &n_nodes, &n_steps);
                                 any |= r > 0;
                         }
@@ -114,19 +114,13 @@ int step_terms(struct steps *steps, const struct step *, struct script_state *)
 
 /* -- the parts of one term -- */
 
-/* All distinct subterms, those around others first. */
 void state_list_terms(const struct script_state *s, struct term_list *ret)
 {
         cleanup_term_list struct term_list roots = {0};
 
         list_roots(s, &roots);
         term_subterms(roots.list, roots.n, ret);
-        for (size_t i = 0; i < ret->n / 2; i++) {
-                const struct term *t = ret->list[i];
-
-                ret->list[i] = ret->list[ret->n - 1 - i];
-                ret->list[ret->n - 1 - i] = t;
-        }
+        term_list_reverse(ret);
 }
 
 /* A term without some of its parts: arguments, characters, digits. */
@@ -175,7 +169,7 @@ static const struct term *number_without(struct bank *b, const struct term *t, c
                                          : term_real_digits(b, SLICE(digits.data, digits.size));
 }
 
-/* How many parts a term has that can be left out one by one, and how that is done. */
+/* The number of parts that can be left out one by one; sets p->without, which does it. */
 static size_t parts_of(const struct term *t, struct parts *p)
 {
         if (t->kind == TERM_OPERATOR && t->n_args > 2 && operator_row(t->op)->shape != SHAPE_FIXED) {

@@ -50,7 +50,7 @@ struct script_changes {
 void script_changes_done(struct script_changes *c);
 #define cleanup_changes cleanup(script_changes_done)
 void script_changes_add(struct script_changes *c, const struct term *from, const struct term *to); /* does nothing if `to` is NULL or the same */
-int text_with_all(const struct script_changes *c, struct buffer *ret);
+int text_with_all(const struct script_changes *c, struct buffer *ret); /* the script with all of them; -ENOENT: it would be ill-typed */
 int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk); /* reduce_sweep() */
 
 /* -- steps -- */
@@ -64,7 +64,8 @@ struct step {
         bool again;   /* repeats until it takes nothing */
         bool is_fine; /* many candidates for few bytes: runs only if the pass has taken nothing so far */
         /* sweep_commands() */
-        bool (*chooses)(struct command_items *items, size_t i); /* true if command i is an item of the sweep; false also if it belongs to another item */
+        /* True if command i is an item of the sweep; false also if it belongs to another item. NULL: each is one. */
+        bool (*chooses)(struct command_items *items, size_t i);
         int (*write)(const struct script_state *s, struct command c, struct buffer *ret); /* writes the replacement; NULL: the command is left out */
         reduce_without text;                                                            /* makes the text instead of `write`; may be NULL */
         /* sweep_changes(), try_changes(): lists changes of all distinct terms, outer ones first; NULL: of the commands */

@@ -1,4 +1,4 @@
-/* Candidates for a term's place. */
+/* Candidates for a term's place: a value of its sort, a constant, one of its subterms, itself without arguments or variables. */
 #include "core/study/reduce/reduce_internal.h"
 
 struct replacing {
@@ -12,7 +12,7 @@ static bool has_patterns(const struct term *t)
         return t->kind == TERM_ANNOTATED && t->n_args > 1;
 }
 
-/* Patterns stand in a quantifier only, and are applications: others go. */
+/* Patterns stand in a quantifier only, and are applications: a pattern goes if a replacement would put it elsewhere, or is a value now. */
 static const struct term *replaced(void *user, const struct term *t, const struct term **args)
 {
         const struct replacing *r = user;
@@ -66,29 +66,13 @@ static const struct term *value_of(struct bank *b, const struct sort *s, bool is
         }
 }
 
-unsigned term_rank(const struct term *t)
+unsigned term_rank(struct bank *b, const struct term *t)
 {
-        int64_t value;
-        double real;
-        uint64_t bits;
-
         if (t->n_args > 0)
                 return 4;
-        if (t->kind == TERM_OPERATOR)
-                return term_is(t, OP_TRUE) || term_is(t, OP_RE_NONE) || term_is(t, OP_RNE) || term_is(t, OP_FP_PLUS_ZERO) ? 0
-                       : term_is(t, OP_FALSE) || term_is(t, OP_RE_ALLCHAR)                                                ? 1
-                                                                                                                          : 2;
-        if (t->kind != TERM_LITERAL)
+        if (t->kind != TERM_LITERAL && t->kind != TERM_OPERATOR)
                 return 3;
-        if (t->sort->kind == SORT_STRING)
-                return t->symbol->name.size == 0 ? 0 : 2;
-        if (t->sort->kind == SORT_INT && term_to_int(t, &value))
-                return value == 0 || value == 1 ? (unsigned)value : 2;
-        if (t->sort->kind == SORT_REAL && term_to_real(t, &real))
-                return real <= 0 ? 0 : real <= 1 && t->symbol->name.size == 3 ? 1 : 2;
-        if (t->sort->kind == SORT_BITVEC && term_to_bitvec(t, &bits))
-                return bits <= 1 ? (unsigned)bits : 2;
-        return 2;
+        return t == value_of(b, t->sort, false) ? 0 : t == value_of(b, t->sort, true) ? 1 : 2;
 }
 
 void term_nearest(const struct term *t, struct term_list *ret)
@@ -112,13 +96,13 @@ void term_nearest(const struct term *t, struct term_list *ret)
                         term_map_set(&seen, arg, 1);
                         if (arg->sort != t->sort)
                                 term_list_add(&walk, arg);
-                        else if (term_is_closed_by(arg, variables.list, variables.n) == 1)
+                        else if (term_is_closed_by(arg, variables.list, variables.n))
                                 term_list_add(ret, arg);
                 }
         }
 }
 
-/* The first; NULL: none, or no list. */
+/* The first of this sort; NULL: none, or no list. */
 static const struct term *term_of_sort(const struct term_list *list, const struct sort *sort)
 {
         for (size_t i = 0; list && i < list->n; i++)
@@ -131,7 +115,7 @@ const struct term *term_step(struct bank *b, const struct term *t, size_t step, 
                              const struct term_list *fresh)
 {
         cleanup_term_list struct term_list nearest = {0};
-        unsigned rank = term_rank(t);
+        unsigned rank = term_rank(b, t);
         const struct term *to;
 
         switch (step) {

@@ -233,7 +233,7 @@ int reduce_trees(struct reducer *r)
                 reduce_stage(r, "trees");
                 k = unwrap(r);
                 more = k > 0;
-                for (uint32_t depth = 0; k >= 0; depth++) {
+                for (uint32_t depth = 0; k >= 0; depth++) { /* ends by -ERANGE */
                         k = leave_out_at(r, text_tree_read, depth);
                         more |= k > 0;
                 }

@@ -5,34 +5,33 @@
 #include <pthread.h>
 
 #include "core/cases/cases.h"
-#include "core/workspace/lease.h"
 #include "core/smtlib/logic.h"
 #include "core/smtlib/print.h"
 #include "core/study/reduce/reduce_pool.h"
 #include "core/weaken/weaken.h"
+#include "core/workspace/lease.h"
 
-#define SLACK        1.25 /* the reference may take this many times as long as on the last taken text, before the target runs again */
-#define NOISE        2.0  /* and this many times as long as on the input: the CPU times of a busy machine vary by half */
+#define SLACK        1.25 /* a target that runs first must be slow beside a reference this many times as slow as on the last interesting text */
+#define NOISE        2.0  /* the reference may take this many times as long as on the input: the CPU times of a busy machine vary by half */
 #define ANSWER_MORE  2.0  /* seconds by which an answer may be later than on the input */
 #define IMPLIED_MOST 64   /* applications of a rule tried on one formula, at the first places */
 
 /* -- workers ------------------------------------------------------------------------------------------------------- */
 
-/* Runs of the two versions, by a number of workers, each with a lease of its own; a worker is one thread's at a time. The first is lent the slot of the
- * job, and gives way to persons where the job is a batch's. The others have further cores while nobody else waits for any, or at a cluster further
- * slots. */
+/* Each worker runs the two versions on a lease of its own; a worker is one thread's at a time. The first is lent the slot of the job, and gives way to
+ * persons where the job is a batch's. The others have further cores while nobody else waits for any, or further slots of a cluster. */
 
-/* The cost of runs on one side, and the number of candidates they refuted; both decide which side runs first. */
-struct record {
+/* The runs of one side, the candidates that they refuted, and their cost: side_first(). */
+struct tally {
         double runs, refuted, seconds;
 };
 
 struct reduce_versions {
         struct reduction_options options; /* nothing of it is ours; ratio, floor and interest become what the input shows */
         const struct version *versions[N_SIDES];
-        struct version_answer before[N_SIDES];
+        struct version_answer before[N_SIDES]; /* on the input */
         bool has_clock, is_cpu_time; /* has_clock: the input's slow run has shown which clock counts */
-        double fast_most;            /* the reference may take no longer */
+        double fast_most;            /* the longest that the reference may take */
         struct job *job;
         struct held programs[N_SIDES];
         struct lease *workers; /* owned */
@@ -44,8 +43,8 @@ struct reduce_versions {
         int cancel_fd;
         pthread_mutex_t lock;
         /* under lock */
-        struct record records[N_SIDES];
-        double fast;        /* of the reference, on what was last interesting */
+        struct tally tallies[N_SIDES];
+        double fast;        /* the reference's time on the text that was interesting last */
         struct buffer last; /* the step that was of interest last, as a line of rules.tsv */
 };
 
@@ -153,7 +152,7 @@ static double amount_of(const struct reduce_versions *v, const struct run_result
         return (double)(v->is_cpu_time ? result->run.user_ns + result->run.system_ns : result->run.wall_ns) / 1e9;
 }
 
-/* Was it computing, for at least half of the time in which it had a core? */
+/* True if it was computing for at least half of the time in which it had a core. */
 static bool was_computing(const struct execute_result *r)
 {
         return (r->user_ns + r->system_ns) * 2 + r->waited_ns + r->stolen_ns >= r->wall_ns;
@@ -182,7 +181,7 @@ static int ask_side(const struct testing *t, int side, double limit, struct vers
 
 /* -- what is interesting -- */
 
-/* How long the target must take, the reference taking so long. */
+/* How much the target must take at least, where the reference takes `fast`. */
 static double slow_least(const struct reduce_versions *v, double fast)
 {
         return fmax(v->options.floor, v->options.ratio * fast);
@@ -192,9 +191,9 @@ static void note_run(struct reduce_versions *v, int side, double seconds, bool h
 {
         cleanup_unlock pthread_mutex_t *held = hold(&v->lock);
 
-        v->records[side].runs += 1;
-        v->records[side].refuted += has_refuted;
-        v->records[side].seconds += seconds;
+        v->tallies[side].runs += 1;
+        v->tallies[side].refuted += has_refuted;
+        v->tallies[side].seconds += seconds;
 }
 
 /* The side that is expected to refute a candidate at the lower cost: cost of a run by its chance to refute. */
@@ -204,13 +203,14 @@ static int side_first(struct reduce_versions *v)
         cleanup_unlock pthread_mutex_t *held = hold(&v->lock);
 
         for (int side = 0; side < N_SIDES; side++) {
-                const struct record *r = &v->records[side];
+                const struct tally *t = &v->tallies[side];
 
-                price[side] = (r->seconds / r->runs) / ((r->refuted + 1) / (r->runs + 2));
+                price[side] = (t->seconds / t->runs) / ((t->refuted + 1) / (t->runs + 2));
         }
         return price[SIDE_TARGET] < price[SIDE_REFERENCE] ? SIDE_TARGET : SIDE_REFERENCE;
 }
 
+/* True if the target gives the reference's answer or is cut off, and takes at least so much. */
 static bool is_slow_answer(const struct reduce_versions *v, const struct version_answer *a, double least)
 {
         enum verdict cut_off = v->options.measure == JUDGE_MEMORY ? VERDICT_MEMOUT : VERDICT_TIMEOUT;
@@ -448,7 +448,22 @@ static int check_slowness(const struct reduce_versions *v, const char *from, con
                               : "; see --ratio and --floor");
 }
 
-/* Says what the input shows, or why it shows nothing. */
+/* Says why the input shows no implication, if so. The reference's answer is that to the formula before the last rule. */
+static int check_implication(const struct reduce_versions *v)
+{
+        enum verdict before = v->before[SIDE_REFERENCE].verdict, behind = v->before[SIDE_TARGET].verdict;
+        const char *name = v->versions[SIDE_TARGET]->name;
+
+        if (!verdict_is_decided(before))
+                return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", name, verdict_name(before));
+        if (before == behind)
+                return errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", name, verdict_name(behind));
+        if (behind != VERDICT_UNKNOWN && !verdict_is_decided(behind))
+                return errorf(-EINVAL, "%s does not answer the formula behind the last rule: it says %s", name, verdict_name(behind));
+        return check_answers(v);
+}
+
+/* Sets what the input shows, or says why it shows nothing. */
 static int choose_interest(struct reduce_versions *v)
 {
         const struct version_answer *fast = &v->before[SIDE_REFERENCE], *slow = &v->before[SIDE_TARGET];
@@ -457,14 +472,8 @@ static int choose_interest(struct reduce_versions *v)
         bool is_answers = v->versions[SIDE_REFERENCE] && verdict_is_decided(fast->verdict) && slow->verdict != fast->verdict &&
                           (verdict_is_decided(slow->verdict) || slow->verdict == VERDICT_UNKNOWN);
 
-        if (asked == INTEREST_IMPLICATION && !verdict_is_decided(fast->verdict)) /* `fast`: the formula before the last rule */
-                return errorf(-EINVAL, "%s does not decide the formula before the last rule: it says %s", to, verdict_name(fast->verdict));
-        if (asked == INTEREST_IMPLICATION && fast->verdict == slow->verdict)
-                return errorf(-EINVAL, "%s decides the formula behind the last rule, too: it says %s", to, verdict_name(slow->verdict));
-        if (asked == INTEREST_IMPLICATION && slow->verdict != VERDICT_UNKNOWN && !verdict_is_decided(slow->verdict))
-                return errorf(-EINVAL, "%s does not answer the formula behind the last rule: it says %s", to, verdict_name(slow->verdict));
         if (asked == INTEREST_IMPLICATION)
-                return check_answers(v);
+                return check_implication(v);
         if (slow->verdict == VERDICT_CRASH && (asked == INTEREST_ANY || asked == INTEREST_CRASH))
                 v->options.interest = INTEREST_CRASH;
         else if (asked == INTEREST_CRASH)
@@ -509,7 +518,7 @@ static int run_input(struct reduce_versions *v, struct slice input, struct slice
                 r = ask_side(&t, side, v->options.timeout, &v->before[side]);
                 if (r == 0 && !had_clock && v->is_cpu_time && v->before[side].verdict == VERDICT_TIMEOUT) /* by the clock that does not count */
                         r = ask_side(&t, side, v->options.timeout, &v->before[side]);
-                v->records[side] = (struct record){.runs = 1, .seconds = v->before[side].seconds};
+                v->tallies[side] = (struct tally){.runs = 1, .seconds = v->before[side].seconds};
         }
         if (r < 0)
                 return r;

@@ -146,7 +146,7 @@ struct work {
         struct reduce_versions *runs; /* owned */
         struct reduce_test test;      /* of the runs */
         struct reduction reduction;   /* the smallest so far, and what it took; of earlier sessions, too */
-        struct reduction earlier;     /* without its texts */
+        struct reduction earlier;     /* what earlier sessions took; its texts are not its own */
         uint64_t began, kept;         /* kept: when it was stored last; 0: never */
         bool has_news;                /* since then */
         bool was_shown;               /* an earlier session has ended; a mount may show its text */
