@@ -192,8 +192,7 @@ static void find_region(struct printer *p, const struct term *root, bool is_comm
 
         g = list_add(p->regions, p->n_regions,
                      (struct region){.is_command = is_command, .outer = outer, .names_only = root->has_name && root->tree_size <= NAMED_MOST});
-        if (root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier &&
-            !root->has_name) /* a subterm can occur twice only if there is room for two */
+        if (root->tree_size < 2 * LET_SIZE_LEAST + 1 && !root->has_quantifier && !root->has_name) /* no room for a subterm twice */
                 return;
         if (p->options->no_lets || (!is_command && !root->is_open))
                 return;

@@ -62,8 +62,8 @@ static int make(void *user, const bool *is_out, struct buffer *ret)
 /* Offers the formula with its variables numbered from 1 without gaps, a header that fits, and no comments. Errors only. */
 static int offer_dense(struct reducer *r)
 {
-        cleanup_cnf struct cnf *c = NULL, *to = cnf_new();
-        cleanup_free int32_t *numbers = NULL;
+        cleanup_cnf struct cnf *c = NULL;
+        cleanup_free int32_t *numbers = NULL; /* by variable: its new number; 0: it occurs nowhere */
         cleanup_buffer struct buffer text = {0};
         int32_t last = 0;
         int k = cnf_parse(reduce_text(r), &c);
@@ -75,15 +75,10 @@ static int offer_dense(struct reducer *r)
                 numbers[abs(c->literals[i])] = 1;
         for (uint32_t v = 1; v <= c->variables; v++)
                 numbers[v] = numbers[v] ? ++last : 0;
-        for (size_t i = 0; i < c->n_clauses; i++) {
-                size_t n;
-                const int32_t *clause = cnf_clause(c, i, &n);
-
-                for (size_t at = 0; at < n; at++)
-                        cnf_add(to, clause[at] > 0 ? numbers[clause[at]] : -numbers[-clause[at]]);
-                cnf_add(to, 0);
-        }
-        k = cnf_print(to, &text);
+        for (size_t i = 0; i < c->n_literals; i++)
+                c->literals[i] = c->literals[i] > 0 ? numbers[c->literals[i]] : -numbers[-c->literals[i]];
+        c->variables = (uint32_t)last;
+        k = cnf_print(c, &text);
         return k < 0 || text.size > reduce_text(r).size ? k : reduce_offer(r, SLICE(text.data, text.size));
 }
 

@@ -311,14 +311,6 @@ struct applying {
         unsigned n;
 };
 
-static void swap_buffers(struct buffer *a, struct buffer *b)
-{
-        struct buffer first = *a;
-
-        *a = *b;
-        *b = first;
-}
-
 /* Takes over the script. 1: it gets the answer that the finding's got. */
 static int try_implied(void *user, struct script *with, const struct weaken_step *step)
 {
@@ -337,10 +329,10 @@ static int try_implied(void *user, struct script *with, const struct weaken_step
         r = is_as_before(&a->testing, SIDE_TARGET, &a->answer);
         if (r == 1) {
                 pthread_mutex_lock(&v->lock);
-                swap_buffers(&v->last, &line);
+                reduce_set_text(&v->last, SLICE(line.data, line.size));
                 pthread_mutex_unlock(&v->lock);
                 if (a->text)
-                        swap_buffers(a->text, &text);
+                        r = reduce_set_text(a->text, a->testing.text) ?: 1;
         }
         return r == 0 && ++a->n >= IMPLIED_MOST ? -ERANGE : r;
 }
