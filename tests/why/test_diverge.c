@@ -455,7 +455,7 @@ START_TEST(test_profile_without_place)
 {
         static const struct {
                 const char *before, *after;
-                bool has_lead;
+                bool has_most;
         } rows[] = {{"S 1000000000 0:210\nS 1000000000 0:310\n", "S 3000000000 0:210\nS 3000000000 0:310\n", false},
                     {"S 1000000000 0:210\nS 1000000000 0:310\n", "S 3000000000 0:210\nS 3400000000 0:310\n", true},
                     {"S 1000000000 0:210\n", "S 1000000000 0:310\n", false},
@@ -467,7 +467,7 @@ START_TEST(test_profile_without_place)
                 cleanup_profile struct profile p = {0};
 
                 make_profile(rows[i].before, rows[i].after, &p);
-                ck_assert_msg((i == 5 || !p.path[0]) && (p.lead != NULL) == rows[i].has_lead, "row %zu", i);
+                ck_assert_msg((i == 5 || !p.path[0]) && (p.most != NULL) == rows[i].has_most, "row %zu", i);
         }
 }
 END_TEST

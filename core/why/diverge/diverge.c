@@ -17,28 +17,17 @@ void diverge_say(const struct diverging *d, const char *doing, int side)
 
 /* -- spools -------------------------------------------------------------------------------------------------------- */
 
-/* An unnamed file for reading and writing. */
-static int unnamed_file(const char *folder)
-{
-        cleanup_free char *path = format_string("%s/diverge.XXXXXX", folder);
-        int fd = mkostemp(path, O_CLOEXEC);
-
-        if (fd < 0)
-                return errorf(-errno, "cannot make a file in %s: %s", folder, strerror(errno));
-        unlink(path);
-        return fd;
-}
-
 static int spool_open(struct spool *s, const char *folder)
 {
         s->left = DIVERGE_TRACE;
-        s->fd = unnamed_file(folder);
+        s->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
         if (s->fd < 0)
-                return s->fd;
+                return errorf(-errno, "cannot make a file in %s: %s", folder, strerror(errno));
         s->file = gzdopen(dup(s->fd), "wb1");
         return s->file ? 0 : -errno;
 }
 
+/* A listener: writes what is printed, up to DIVERGE_TRACE. */
 static void hear(void *user, struct slice text)
 {
         struct spool *s = user;
@@ -129,7 +118,7 @@ static struct run_input empty_input(const struct case_info *info, char text[128]
         return (struct run_input){.bytes = slice_string(text), .questions = 1};
 }
 
-/* Lines of a trace may look like answers: of more than there are questions the last counts. */
+/* Lines of a trace may look like answers: if there are more than questions, the last one counts. */
 static enum verdict answer_of(const struct case_info *info, const struct run_result *r)
 {
         struct slice rest = SLICE(r->run.out.data, r->run.out.size), line;
@@ -223,9 +212,10 @@ static int compare_traces(struct diverging *d, struct diverge_result *ret)
         return r;
 }
 
-/* -- a lead -------------------------------------------------------------------------------------------------------- */
+/* -- the file ------------------------------------------------------------------------------------------------------ */
 
-/* Takes the file as the lead's if a statistic before the present lead is named after it, or the same one more clearly. */
+/* The lead is the first of the changed statistics that is named after a file, with the file that it is named after most clearly. Called for each file:
+ * takes it if that makes the lead an earlier statistic, or the same one's name clearer. */
 static void weigh_file(void *user, const char *path)
 {
         struct diverge_result *r = user;
@@ -305,7 +295,6 @@ int diverge(const struct diverge_options *o, struct diverge_result *ret)
         int r;
 
         *ret = (struct diverge_result){.options = o};
-        memset(&d.spools, 0, sizeof(d.spools));
         for (size_t i = 0; i < 2 * N_RUNS * N_DIVERGE_STREAMS; i++)
                 (&d.spools[0][0][0])[i].fd = -1;
         r = begin(&d) ?: compare_traces(&d, ret);

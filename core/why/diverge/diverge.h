@@ -61,22 +61,21 @@ struct diverge_point {
         char *name, *file; /* owned; file: with the line, "" if not known */
 };
 struct diverge_step {
-        char kind; /* 'C'all of the function, its 'R'eturn, a comparison in i'T'; 'X': the run has ended */
-        unsigned outcome;
+        char kind; /* 'C': calls the function; 'R': returns from it; 'T': compares in it, or takes a case of a switch; 'X': the run has ended */
+        unsigned outcome; /* of 'T' (core/build/trail_runtime.c) */
         struct diverge_point point; /* of a comparison: its line */
 };
 struct diverge_calls {
         uint64_t total[2]; /* steps of both runs */
         bool is_cut;       /* one run did not reach its end */
         bool has_threads;  /* the steps of further threads are missing */
-        bool is_unsteady;  /* A parts from itself, at the place */
-        bool is_parted;
-        bool goes_on;      /* after it the two have at least half of their steps in common */
+        bool is_unsteady;  /* two runs of A part, at the place */
+        bool is_parted;    /* A and B part where two runs of A do not */
+        bool goes_on;      /* after that A and B have at least half of their steps in common */
         uint64_t further;  /* partings besides this one */
-        bool has_place;
         uint64_t steps;    /* of A, before it */
         struct diverge_point open[DIVERGE_CALLERS]; /* the function of the place, its caller, … */
-        size_t n_open;
+        size_t n_open;     /* 0: the place is not known */
         struct diverge_step next[2];
         char *file; /* of the place, without a line; NULL: not known; owned */
 };
@@ -84,7 +83,7 @@ struct diverge_result {
         const struct diverge_options *options; /* borrowed */
         struct diverge_side side[2];
         struct divergence stream[N_DIVERGE_STREAMS];
-        struct statistics statistics[2][2]; /* of the first runs of both sides, and of their repetitions */
+        struct statistics statistics[2][2]; /* [0]: of both sides' first runs; [1]: of their repetitions */
         struct statistic_change *changes;   /* owned */
         size_t n_changes;
         struct profile profile;
@@ -107,8 +106,8 @@ const char *diverge_place(const struct diverge_result *r, const char **ret_by);
 
 /* -- diverge_report.c ---------------------------------------------------------------------------------------------- */
 
-/* Sentences, and tables separated by tabs: statistics (name, both values, ratio), functions with their seconds, changed functions. At most `most` rows
- * each. */
+/* Lines with a sentence each, and rows: fields separated by tabs, the first of which is the row's kind ('solverfs diverge --help' lists them). At most
+ * `most` statistics and `most` functions. */
 void diverge_print(const struct diverge_result *r, size_t most, struct buffer *to);
 json_t *diverge_json(const struct diverge_result *r); /* a new reference */
 /* The same, short, for an issue: a section "Where the runs part" of Markdown. */

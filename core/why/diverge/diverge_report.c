@@ -1,4 +1,4 @@
-/* The result of diverge() as text, as JSON, as Markdown. */
+/* The result of diverge() as text, as JSON, as Markdown. The two versions are "a" and "b" in rows and in JSON, the first and the second in sentences. */
 #include "core/why/diverge/diverge.h"
 
 #include <inttypes.h>
@@ -18,17 +18,16 @@ static const char *version_name(const struct diverge_result *r, int side)
 /* "line 12 of the first, the end of the second" */
 static void add_place(const struct parting *p, struct buffer *to)
 {
-        static const char *const before[] = {"line ", " of the first, line ", " of the second"};
-
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
                 if (p->number[side] > 0)
-                        buffer_addf(to, "%s%" PRIu64, before[side], p->number[side]);
+                        buffer_addf(to, "line %" PRIu64, p->number[side]);
                 else
-                        buffer_addf(to, "%sthe end", side == 0 ? "" : " of the first, ");
-        buffer_adds(to, before[2]);
+                        buffer_adds(to, "the end");
+                buffer_adds(to, side == 0 ? " of the first, " : " of the second");
+        }
 }
 
-/* Where a stream parts, in a sentence. */
+/* Where a stream parts, in a sentence: in shape (the text but for its numbers), and in numbers alone (divergence.h). */
 static void add_stream(const struct diverge_result *r, int stream, struct buffer *to)
 {
         const struct divergence *d = &r->stream[stream];
@@ -73,9 +72,9 @@ static void add_profile(const struct diverge_result *r, struct buffer *to)
                 buffer_adds(to, p->seconds[1] > p->seconds[0] * 1.1
                                         ? "; it does more of the same: no function has a share that grew by a tenth"
                                         : "; the second takes hardly more than the first");
-        if (p->lead)
-                buffer_addf(to, "; most in %s (%s) and what it calls: %.2f s before, %.2f s after", p->lead->name, p->lead->file,
-                            p->lead->total[0], p->lead->total[1]);
+        if (p->most)
+                buffer_addf(to, "; most in %s (%s) and what it calls: %.2f s before, %.2f s after", p->most->name, p->most->file,
+                            p->most->total[0], p->most->total[1]);
         buffer_adds(to, "\n");
 }
 
@@ -107,7 +106,7 @@ static void add_calls(const struct diverge_result *r, struct buffer *to)
                 buffer_addf(to, "; %s does not take the same ones twice, so nothing is said of the change", version_name(r, 0));
         else if (!c->is_parted)
                 buffer_adds(to, ", the same in both");
-        if (c->has_place) {
+        if (c->n_open > 0) {
                 buffer_addf(to, "; they part after %" PRIu64 " in %s (%s): %s ", c->steps, c->open[0].name, c->open[0].file,
                             c->is_unsteady ? "one run" : version_name(r, 0));
                 add_next(&c->next[0], to);
@@ -123,6 +122,7 @@ static void add_calls(const struct diverge_result *r, struct buffer *to)
                 buffer_addf(to, "open\t%s\t%s\n", c->open[i].name, *c->open[i].file ? c->open[i].file : "-");
 }
 
+/* Both runs: answer and time. */
 static void add_head(const struct diverge_result *r, struct buffer *to)
 {
         for (int side = 0; side < 2; side++)
@@ -133,6 +133,7 @@ static void add_head(const struct diverge_result *r, struct buffer *to)
 
 /* -- text ---------------------------------------------------------------------------------------------------------- */
 
+/* A row for each line around a parting, with ">" where it is. */
 static void add_lines(const struct parting *p, const char *kind, const char *stream, struct buffer *to)
 {
         for (int side = 0; side < 2 && p->is_found; side++) {
@@ -146,7 +147,7 @@ static void add_lines(const struct parting *p, const char *kind, const char *str
 
 void diverge_print(const struct diverge_result *r, size_t most, struct buffer *to)
 {
-        static const char *const words[N_DIVERGE_STREAMS] = {"out", "err"};
+        static const char *const streams[N_DIVERGE_STREAMS] = {"out", "err"};
         const char *by, *place = diverge_place(r, &by);
 
         add_head(r, to);
@@ -158,8 +159,8 @@ void diverge_print(const struct diverge_result *r, size_t most, struct buffer *t
         }
         buffer_adds(to, "\n");
         for (int i = 0; i < N_DIVERGE_STREAMS; i++) {
-                add_lines(&r->stream[i].value, "value", words[i], to);
-                add_lines(&r->stream[i].shape, "line", words[i], to);
+                add_lines(&r->stream[i].value, "value", streams[i], to);
+                add_lines(&r->stream[i].shape, "line", streams[i], to);
         }
         for (size_t i = 0; i < MIN(r->n_changes, most); i++)
                 buffer_addf(to, "statistic\t%s\t%.15g\t%.15g\t%.3g\n", r->changes[i].name, r->changes[i].value[0],
@@ -220,7 +221,7 @@ static json_t *profile_json(const struct profile *p)
         }
         return json_pack("{s[ff] s[ii] so so so}", "seconds", p->seconds[0], p->seconds[1], "samples", (int)p->samples[0],
                          (int)p->samples[1], "path", path, "most",
-                         p->lead ? json_pack("{ss ss}", "name", p->lead->name, "file", p->lead->file) : json_null(), "functions",
+                         p->most ? json_pack("{ss ss}", "name", p->most->name, "file", p->most->file) : json_null(), "functions",
                          list);
 }
 
@@ -233,18 +234,18 @@ static json_t *step_json(const struct diverge_step *s)
 
 static json_t *calls_json(const struct diverge_calls *c)
 {
-        json_t *open = json_array(), *j;
+        json_t *j = json_pack("{s[II] sb sb sb sb sb sI}", "steps", (json_int_t)c->total[0], (json_int_t)c->total[1], "cut", (int)c->is_cut,
+                              "threads", (int)c->has_threads, "unsteady", (int)c->is_unsteady, "parted", (int)c->is_parted, "goes_on",
+                              (int)c->goes_on, "more", (json_int_t)c->further);
 
-        for (size_t i = 0; i < c->n_open; i++)
-                json_array_append_new(open, json_pack("{ss ss}", "name", c->open[i].name, "file", c->open[i].file));
-        j = json_pack("{s[II] sb sb sb sb sb sI}", "steps", (json_int_t)c->total[0], (json_int_t)c->total[1], "cut", (int)c->is_cut, "threads",
-                      (int)c->has_threads, "unsteady", (int)c->is_unsteady, "parted", (int)c->is_parted, "goes_on", (int)c->goes_on, "more",
-                      (json_int_t)c->further);
-        if (c->has_place)
-                json_object_set_new(j, "place",
-                                    json_pack("{sI so s[oo]}", "steps", (json_int_t)c->steps, "open", json_incref(open), "next",
-                                              step_json(&c->next[0]), step_json(&c->next[1])));
-        json_decref(open);
+        if (c->n_open > 0) {
+                json_t *open = json_array();
+
+                for (size_t i = 0; i < c->n_open; i++)
+                        json_array_append_new(open, json_pack("{ss ss}", "name", c->open[i].name, "file", c->open[i].file));
+                json_object_set_new(j, "place", json_pack("{sI so s[oo]}", "steps", (json_int_t)c->steps, "open", open, "next",
+                                                          step_json(&c->next[0]), step_json(&c->next[1])));
+        }
         return j;
 }
 
@@ -301,13 +302,11 @@ void diverge_markdown(const struct diverge_result *r, struct buffer *to)
         diverge_print(r, MARKDOWN_ROWS, &text);
         buffer_adds(to, "## Where the runs part\n\n");
         for (char *line, *rest = text.data; (line = strsep(&rest, "\n")) && *line;) {
-                const bool is_row = strchr(line, '\t');
-
-                buffer_adds(to, is_row ? "    " : "");
-                if (is_row)
-                        buffer_adds(to, line);
-                else
-                        buffer_add_markdown(to, line); /* names of C++ */
-                buffer_adds(to, is_row ? "\n" : "\n\n");
+                if (strchr(line, '\t')) {
+                        buffer_addf(to, "    %s\n", line);
+                        continue;
+                }
+                buffer_add_markdown(to, line); /* it may have names of C++ */
+                buffer_adds(to, "\n\n");
         }
 }

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 
+#include "cache/base/hash.h"
+
 #define LOOK_AHEAD  64  /* lines */
 #define RING        128 /* lines held at once: those ahead, and past ones for context */
 #define VALUES      64  /* distinguished places of a shape; further ones share the last */
@@ -30,32 +32,25 @@ static uint64_t hash_byte(uint64_t h, char c)
         return (h ^ (uint8_t)c) * HASH_PRIME;
 }
 
-static uint64_t hash_text(const char *p, size_t n)
-{
-        uint64_t h = HASH_START;
-
-        while (n-- > 0)
-                h = hash_byte(h, *p++);
-        return h;
-}
-
 static bool is_word(char c)
 {
         return isalnum((unsigned char)c) || c == '_';
 }
 
-/* An address (0x1f2e3d), or the id of a commit or a file: seven digits or more, letters among them. 0: none begins here. */
+/* The length of an address (0x1f2e3), or of the id of a commit or a file: hexadecimal digits, letters among them. Either has seven characters or more. 0:
+ * none begins here. */
 static size_t id_length(const char *p)
 {
         size_t begin = p[0] == '0' && (p[1] == 'x' || p[1] == 'X') ? 2 : 0, n = begin, digits = 0;
 
         for (; isxdigit((unsigned char)p[n]); n++)
                 digits += isdigit((unsigned char)p[n]) != 0;
-        if (is_word(p[n]))
+        if (is_word(p[n]) || n < 7)
                 return 0;
-        return begin > 0 ? (n >= 7 ? n : 0) : n >= 7 && digits > 0 && digits < n ? n : 0;
+        return begin > 0 || (digits > 0 && digits < n) ? n : 0;
 }
 
+/* The length of a number with its sign, fraction and exponent; within a word (x12) of its digits. 0: none begins here. */
 static size_t number_length(const char *text, const char *p)
 {
         const bool in_word = p > text && is_word(p[-1]);
@@ -111,7 +106,8 @@ static bool is_measured(const char *text, const char *p, const char *end)
         return false;
 }
 
-/* Sets a line's shape and values from its text, which ends with a NUL; one within it is a character like others. */
+/* Sets a line's shape and values from its text, which ends with a NUL; one within it is a character like others. In the shape '#' stands for a number that
+ * is a value, '~' for what is ignored. */
 static void read_shape(struct line *l)
 {
         static const char folder[] = "/solver/";
@@ -139,7 +135,7 @@ static void read_shape(struct line *l)
                 if (n == 0 && (*p == '-' || isdigit((unsigned char)*p)) && (n = number_length(text, p)) > 0 && !is_measured(text, p, p + n)) {
                         unsigned at = MIN(l->n_values, VALUES - 1);
 
-                        l->values[at] = hash_text(p, n) + (at < l->n_values ? l->values[at] * HASH_PRIME : 0);
+                        l->values[at] = hash_quick(p, n) + (at < l->n_values ? l->values[at] * HASH_PRIME : 0);
                         l->n_values = at + 1;
                         h = hash_byte(h, '#');
                 } else
@@ -319,8 +315,8 @@ static uint64_t places_of(const struct line *a, const struct line *b)
         return places;
 }
 
-/* Finds how many lines to skip on each side, in all the fewest, until the next two have one shape; one more if then their values are equal, too. If there
- * are no such lines: all that were looked at. */
+/* Finds how many lines to skip on each side, in all the fewest, until the next two have one shape. It may be one line more if then their values are equal,
+ * too. If no two have: all lines that were read ahead. */
 static int realign(struct reader r[2], size_t ret[2])
 {
         size_t most = LOOK_AHEAD;

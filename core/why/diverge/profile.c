@@ -7,7 +7,7 @@
 #define FRAMES      80
 #define NEAR        0.8 /* of the largest excess: the callers of a place have nearly its own */
 #define LEAST_SHARE 0.1 /* of the second run: the least excess of a place */
-#define LEAST_LEAD  0.02 /* of the second run: the least excess of a lead */
+#define LEAST_MOST  0.02 /* of the second run: the least excess that is shown without a place */
 #define LEAST_EXTRA 0.1 /* of the second run: the least extra time for a place */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
@@ -92,7 +92,8 @@ void profile_add_code(struct profile *p, struct profile_address *a, const char *
         cleanup_free char *name = printable(raw_name), *file = printable(raw_file);
         unsigned i = 0;
 
-        while (i < p->n_functions && (strcmp(p->functions[i].name, name) != 0 || strcmp(basename(p->functions[i].file), basename(file)) != 0)) /* a file may have moved */
+        /* by the file's name without folders, as it may have moved */
+        while (i < p->n_functions && (strcmp(p->functions[i].name, name) != 0 || strcmp(basename(p->functions[i].file), basename(file)) != 0))
                 i++;
         if (i == p->n_functions)
                 list_add(p->functions, p->n_functions, (struct profile_function){.name = steal_pointer(name), .file = steal_pointer(file)});
@@ -131,6 +132,7 @@ static void count_code(struct profile *p, unsigned side, const struct profile_ad
         }
 }
 
+/* Counts a sample: its function, then caller after caller. The next caller is the first frame that surely is, else the first that may be. */
 static void count_line(struct profile *p, unsigned side, const char *line)
 {
         const struct profile_address *a;
@@ -194,7 +196,7 @@ static void find_place(struct profile *p)
                 if (*p->functions[i].file && (!most || excess(p, &p->functions[i]) > excess(p, most)))
                         most = &p->functions[i];
         if (!most || excess(p, most) < LEAST_SHARE * p->seconds[1]) {
-                p->lead = most && excess(p, most) >= LEAST_LEAD * p->seconds[1] ? most : NULL;
+                p->most = most && excess(p, most) >= LEAST_MOST * p->seconds[1] ? most : NULL;
                 return;
         }
         for (size_t n = 0; n < PROFILE_PATH; n++) {

@@ -38,7 +38,7 @@ struct profile {
         /* The place; then, of each other file, the function with nearly as large an excess, by the second run's time in it. These call the place, or are
          * called there and elsewhere. NULL: no more. */
         const struct profile_function *path[PROFILE_PATH];
-        const struct profile_function *lead;  /* without a place: the function with the largest excess; NULL: hardly any */
+        const struct profile_function *most; /* without a place: the function with the largest excess; NULL: hardly any */
 };
 /* Reads the samplers' output; the caller then names the code at each address. */
 void profile_read(struct profile *p, const struct slice text[2]);

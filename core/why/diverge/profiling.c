@@ -18,6 +18,7 @@
 
 /* -- samples ------------------------------------------------------------------------------------------------------- */
 
+/* Runs a side's program under the sampler. *ret: its output; *ret_why, unless set: why there may be no more. */
 static int sample(struct diverging *d, int side, struct blob *ret, char **ret_why)
 {
         const struct run_input input = {.path = d->case_path, .id = d->options->info->sha256};
@@ -70,7 +71,8 @@ static uint64_t address_of(struct slice file, uint64_t offset)
         return offset;
 }
 
-/* The file of "/build/build/../src/a.c:12 (discriminator 3)", of a build in the sandbox: "src/a.c"; up to one of `stop`, so with its line or without. */
+/* The source file that addr2line names "/build/build/../src/a.c:12 (discriminator 3)", as builds are in the sandbox: "src/a.c" with `stop` ":", and with
+ * `stop` " " "src/a.c:12"; "": not known. */
 static char *source_file(const char *text, const char *stop)
 {
         static const char inside[] = "/build/";

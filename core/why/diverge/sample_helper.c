@@ -64,6 +64,7 @@ static bool has_begun;
 
 /* -- where code is ------------------------------------------------------------------------------------------------- */
 
+/* The file's number; its line is printed at the first mention. -1: there are too many. */
 static int find_file(const char *path)
 {
         static size_t folder; /* of the first one's path */
@@ -208,7 +209,7 @@ static void remember(pid_t tid)
                 threads[n_threads++] = (struct thread){tid, 0};
 }
 
-/* Continues a stopped thread. */
+/* Continues a stopped thread, forgets one that has ended. */
 static void handle(pid_t tid, int status)
 {
         const int event = status >> 16, signal = WSTOPSIG(status);

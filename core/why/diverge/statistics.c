@@ -59,6 +59,7 @@ static bool parse_line(char *p, struct statistic *ret)
                 return false;
         if (*p == ',' && isdigit((unsigned char)p[1])) /* 1,234 */
                 return false;
+        /* a unit of memory or time may follow at once: 12.5MB, 3s */
         if (*p && (isalpha((unsigned char)*p) ? strspn(p, "kKmMgGsubinB") != strlen(p) : !strchr(" \t)%,", *p)))
                 return false;
         *end = '\0';
@@ -70,13 +71,11 @@ static bool parse_line(char *p, struct statistic *ret)
 static void add_statistic(struct statistics *to, const struct statistic *s)
 {
         const size_t from = lower_bound(s, to->list, to->n, sizeof(*s), compare_strings);
+        const bool is_there = from < to->n && strcmp(to->list[from].name, s->name) == 0;
 
-        if (from < to->n && strcmp(to->list[from].name, s->name) == 0) {
+        if (is_there)
                 to->list[from].value = s->value;
-                free(s->name);
-                return;
-        }
-        if (to->n >= LIST_MOST) {
+        if (is_there || to->n >= LIST_MOST) {
                 free(s->name);
                 return;
         }
@@ -160,8 +159,8 @@ struct statistic_change *statistics_compare(const struct statistics run[2], cons
 
 /* -- files --------------------------------------------------------------------------------------------------------- */
 
-/* How much of the word of a name that begins as the stem does (but for the stem's last letter: "reductions" of "reduce") is the stem's; 0: less than
- * half. */
+/* Which part of a name's word the stem covers: "reduce" has 5 of the 10 letters of "reductions". The word begins as the stem does, perhaps without the
+ * stem's last letter. 0: less than half. */
 static double word_share(const char *name, const char *stem, size_t n)
 {
         for (const char *p = name; *p; p++) {

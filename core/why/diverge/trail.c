@@ -121,7 +121,7 @@ static bool are_alike(const struct trail t[2], size_t i, size_t j)
         return n == TRAIL_ALIKE && kinds >= KINDS_LEAST;
 }
 
-/* Moves *i and *j on to the nearest places from which both are alike. False: there are none. */
+/* Moves *i and *j on to the nearest places (the fewest chunks skipped, on both sides together) from which both are alike. False: there are none. */
 static bool realign(const struct trail t[2], const struct position *index, size_t *i, size_t *j)
 {
         size_t best = SIZE_MAX, a = *i, b = *j;
@@ -205,6 +205,7 @@ void trail_compare(const struct trail t[2], struct trail_parting *ret)
         for (size_t i = 0; i < n; i++) {
                 const uint64_t left = MAX(t[0].steps - gaps[i].from[0], t[1].steps - gaps[i].from[1]);
                 const uint64_t alike = gaps[i + 1].common - gaps[i].common; /* steps of the equal stretch after it */
+                /* that stretch is chance, and of all that follows less than half is common */
                 const bool is_last = gaps[i].passed > alike / TRAIL_STRETCH && (gaps[n].common - gaps[i].common) * 2 < left;
 
                 if (left * TRAIL_END < MAX(t[0].steps, t[1].steps)) /* in the last hundredth */
@@ -276,21 +277,22 @@ void trail_window_done(struct trail_window *w)
 /* A side during a pass over its steps, with its open functions. */
 struct pass {
         const struct trail_window *window;
-        unsigned *list; /* owned */
-        size_t n, at;
+        size_t at;       /* the next step */
+        unsigned *stack; /* owned */
+        size_t n;        /* of the stack */
 };
 
-/* A return also ends the calls within that longjmp() left. */
+/* A return also ends the calls within that longjmp() left. One of a function that is not open ends none. */
 static void pass_step(struct pass *p)
 {
         const struct trail_step *s = &p->window->steps[p->at++];
         size_t n = p->n;
 
         if (s->kind == 'C' || s->kind == 'c')
-                list_add(p->list, p->n, s->function);
+                list_add(p->stack, p->n, s->function);
         if (s->kind != 'R' && s->kind != 'r')
                 return;
-        while (n > 0 && p->list[n - 1] != s->function)
+        while (n > 0 && p->stack[n - 1] != s->function)
                 n--;
         p->n = n > 0 ? n - 1 : p->n;
 }
@@ -321,7 +323,7 @@ void trail_find_place(const struct trail_window w[2], struct trail_place *ret)
         *ret = (struct trail_place){0};
         for (int side = 0; side < 2; side++)
                 for (size_t i = 0; i < w[side].n_stack; i++)
-                        list_add(p[side].list, p[side].n, w[side].stack[i]);
+                        list_add(p[side].stack, p[side].n, w[side].stack[i]);
         while ((a = next_step(&p[0])), (b = next_step(&p[1])), a && b && is_same_step(p, a, b)) {
                 ret->entered = a->kind == 'C' ? ret->entered + 1 : 0;
                 pass_step(&p[0]);
@@ -334,17 +336,17 @@ void trail_find_place(const struct trail_window w[2], struct trail_place *ret)
         for (size_t i = 0, j = 0; i < p[0].n && j < p[1].n; i++) { /* functions of only one side are left out */
                 size_t k = j;
 
-                while (k < p[1].n && strcmp(name_of(&p[0], p[0].list[i]), name_of(&p[1], p[1].list[k])) != 0)
+                while (k < p[1].n && strcmp(name_of(&p[0], p[0].stack[i]), name_of(&p[1], p[1].stack[k])) != 0)
                         k++;
                 if (k == p[1].n)
                         continue;
-                p[0].list[ret->n] = p[0].list[i];
-                p[1].list[ret->n++] = p[1].list[k];
+                p[0].stack[ret->n] = p[0].stack[i];
+                p[1].stack[ret->n++] = p[1].stack[k];
                 j = k + 1;
         }
         for (int side = 0; side < 2; side++) {
                 ret->next[side] = p[side].at;
-                ret->stack[side] = p[side].list;
+                ret->stack[side] = p[side].stack;
         }
 }
 

@@ -74,7 +74,7 @@ void trail_window_done(struct trail_window *w);
 struct trail_place {
         bool is_found;
         uint64_t steps;  /* common to both windows */
-        size_t next[2];  /* the first step that differs, in .steps; n_steps: the run has ended */
+        size_t next[2];  /* the first step that differs, in a window's steps; n_steps: the run has ended */
         unsigned *stack[2]; /* owned; the functions open on both sides then, the outermost first; the last one is the place */
         size_t n;
         /* If both sides compare next in the same function: the number of those functions entered by the last steps, one after the other. The value

@@ -69,7 +69,7 @@ static struct solver *trail_solver(const struct solver *s)
         return with;
 }
 
-/* *ret_built: the side is built; otherwise the reason is set. */
+/* Builds a side for its trail. *ret_built false, with 0: it cannot be, and the reason is set. */
 static int build_side(struct trailing *t, int side, bool *ret_built)
 {
         const struct diverge_options *o = t->d->options;
@@ -122,7 +122,7 @@ static int run(const struct trailing *t, int side, const char *mode, const char 
         return diverge_run(d, recipe, &limits, &programs, NULL, &input, ret);
 }
 
-static struct slice heard(const struct run_result *r)
+static struct slice report_of(const struct run_result *r)
 {
         return SLICE(r->run.out.data ?: "", r->run.out.size);
 }
@@ -138,12 +138,12 @@ static int list_functions(struct trailing *t, bool *ret_ok)
         *ret_ok = true;
         for (int side = 0; r == 0 && side < 2; side++) {
                 r = run(t, side, "names", "its functions", &names[side]);
-                if (r == 0 && *ret_ok && !memmem(heard(&names[side]).data, heard(&names[side]).size, "N main\n", 7))
+                if (r == 0 && *ret_ok && !memmem(report_of(&names[side]).data, report_of(&names[side]).size, "N main\n", 7))
                         *ret_ok = cannot(t, "%s: the build makes no use of the compilers on its PATH (or its program is stripped, or not of C or C++)",
                                          t->d->options->version[side]->name);
         }
         if (r == 0 && *ret_ok) {
-                trail_skip_list((struct slice[]){heard(&names[0]), heard(&names[1])}, &skip);
+                trail_skip_list((struct slice[]){report_of(&names[0]), report_of(&names[1])}, &skip);
                 r = scratch_make(t->d->scratch, t->folder) ?: path_join(t->skip, t->folder, SKIP);
                 fd = r == 0 ? open(t->skip, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : -1;
                 if (r == 0 && (fd < 0 || fchmod(fd, 0644) < 0))
@@ -156,22 +156,23 @@ static int list_functions(struct trailing *t, bool *ret_ok)
         return r;
 }
 
+/* Runs a side and reads its chunks. *ret_ok = false: there are none, and the reason is set. */
 static int read_trail(const struct trailing *t, int side, const char *doing, struct trail *ret, bool *ret_ok)
 {
         cleanup(run_result_done) struct run_result result = {0};
         int r = run(t, side, "chunks", doing, &result);
 
         if (r == 0)
-                trail_read(heard(&result), ret);
+                trail_read(report_of(&result), ret);
         if (r == 0 && ret->n == 0)
-                *ret_ok = cannot(t, "%s, so built, reports nothing: it ends at once, or before its first steps are told",
+                *ret_ok = cannot(t, "%s, so built, reports nothing: it ends at once, or before its first steps are reported",
                                  t->d->options->version[side]->name);
         return r;
 }
 
 /* -- where they part ----------------------------------------------------------------------------------------------- */
 
-/* "src/a.c:12" and the function there; "" if not known. */
+/* Asks addr2line for "src/a.c:12" and the function there; NULL what it does not know. */
 static int locate(const struct trailing *t, int side, const struct trail_window *w, unsigned file, uint64_t address, struct diverge_point *ret)
 {
         struct code code;
@@ -187,6 +188,7 @@ static int locate(const struct trailing *t, int side, const struct trail_window 
         return MIN(r, 0);
 }
 
+/* The function where it begins; without addr2line's answer its name in the trail, and "" for the file. */
 static int locate_function(const struct trailing *t, int side, const struct trail_window *w, unsigned function, struct diverge_point *ret)
 {
         const struct trail_function *f = &w->functions[function];
@@ -197,6 +199,7 @@ static int locate_function(const struct trailing *t, int side, const struct trai
         return r;
 }
 
+/* The window's step number `at`; past the last: the run has ended. A comparison has its own line, if known. */
 static int locate_step(const struct trailing *t, int side, const struct trail_window *w, size_t at, struct diverge_step *ret)
 {
         const struct trail_step *s = at < w->n_steps ? &w->steps[at] : NULL;
@@ -240,6 +243,7 @@ static int find_place(const struct trailing *t, const int sides[2], const struct
 {
         struct trail_window w[2] = {0};
         cleanup(trail_place_done) struct trail_place place = {0};
+        size_t n;
         int r = 0;
 
         for (int i = 0; r == 0 && i < 2; i++) {
@@ -248,23 +252,24 @@ static int find_place(const struct trailing *t, const int sides[2], const struct
 
                 r = run(t, sides[i], mode, "its calls where they part", &result);
                 if (r == 0)
-                        trail_window_read(heard(&result), &w[i]);
+                        trail_window_read(report_of(&result), &w[i]);
         }
         if (r == 0)
                 trail_find_place(w, &place);
-        ret->has_place = place.is_found && place.n > 0;
+        n = place.is_found ? MIN(place.n, (size_t)DIVERGE_CALLERS) : 0;
         ret->steps = p->from[0] + place.steps;
-        for (size_t i = 0; r == 0 && ret->has_place && i < MIN(place.n, DIVERGE_CALLERS); i++)
+        for (size_t i = 0; r == 0 && i < n; i++)
                 r = locate_function(t, sides[1], &w[1], place.stack[1][place.n - 1 - i], &ret->open[ret->n_open++]);
-        if (ret->has_place)
+        if (r == 0 && n > 0)
                 ret->file = find_file(ret, place.entered);
-        for (int i = 0; r == 0 && ret->has_place && i < 2; i++)
+        for (int i = 0; r == 0 && n > 0 && i < 2; i++)
                 r = locate_step(t, sides[i], &w[i], place.next[i], &ret->next[i]);
         trail_window_done(&w[0]);
         trail_window_done(&w[1]);
         return r;
 }
 
+/* If A's two runs part for good, nothing is said of B. If they part and are alike again, only a parting for good counts between A and B. */
 static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS], struct diverge_calls *ret)
 {
         static const int both[2] = {0, 1}, itself[2] = {0, 0};
@@ -279,7 +284,7 @@ static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS
         if (own.is_last)
                 return find_place(t, itself, &own, ret);
         trail_compare((struct trail[]){trails[FIRST_A], trails[FIRST_B]}, &p);
-        ret->is_parted = p.is_last || (p.is_found && !own.is_found); /* a parting of A from itself is no difference */
+        ret->is_parted = p.is_last || (p.is_found && !own.is_found);
         ret->goes_on = !p.is_last;
         ret->further = p.further;
         return ret->is_parted ? find_place(t, both, &p, ret) : 0;
