@@ -1,3 +1,5 @@
+/* Reading makes an item of each command, with the scope or the query that it is kept for. Writing counts the kept queries before each item: an item of a
+ * scope is written if one of them comes later in the scope, and so are the push and the pop of that scope. */
 #include "core/why/cut/cut.h"
 
 #include "core/smtlib/script.h"
@@ -21,7 +23,7 @@ struct cut_item {
         size_t levels; /* of push and pop. PART_NAMED: the scope of its names */
 };
 
-/* The open scopes: one ended only by (reset), one ended by reset-assertions, the levels. */
+/* The open scopes (reader.stack): one ended only by (reset), one ended by reset-assertions, the levels. */
 enum {
         STACK_RESET,
         STACK_BASE,
@@ -144,6 +146,7 @@ static void forget_old(struct reader *r, struct slice name)
         }
 }
 
+/* Outside of all levels a declaration stays until (reset), and is noted: after reset-assertions it may be declared again. */
 static void read_declaration(struct reader *r, struct cut_item *item)
 {
         const bool is_base = r->n == STACK_LEVELS;
@@ -271,7 +274,7 @@ static bool is_asked(const struct writer *w, size_t query)
         return query == w->cut->query || (w->is_kept && query > 0 && query < w->cut->query && w->is_kept[query - 1]);
 }
 
-/* True if a query is kept after item i, before the scope ends. */
+/* True if a query is kept after item i, before the scope ends; for CUT_WHOLE anywhere after it. */
 static bool is_needed(const struct writer *w, size_t i, size_t scope)
 {
         return w->asked[w->form == CUT_WHOLE ? w->cut->n_items : MIN(w->cut->ends[scope], w->cut->n_items)] > w->asked[i];
@@ -336,7 +339,7 @@ int cut_write(const struct cut *c, enum cut_form form, const bool *is_kept, stru
         for (size_t i = 0; i < n; i++)
                 w.asked[i + 1] = w.asked[i] + (c->items[i].part == PART_QUERY && is_asked(&w, c->items[i].of));
         for (size_t i = 0; i < n; i++)
-                if (w.asked[i] < w.asked[n] || c->items[i].part == PART_PRINTS)
+                if (w.asked[i] < w.asked[n] || c->items[i].part == PART_PRINTS) /* else it follows the last query */
                         write_item(&w, i);
         return buffer_error(ret);
 }

@@ -3,7 +3,7 @@
 int cut_minimize(size_t n, int (*shows)(void *user, const bool *is_in), void *user, bool *ret)
 {
         cleanup_free size_t *left = allocate(n + 1, sizeof(*left)); /* the items left */
-        size_t chunk = n, n_left = n;
+        size_t chunk = n, n_left = n; /* chunk: how many are left out at once */
 
         for (size_t i = 0; i < n; i++)
                 ret[left[i] = i] = true;

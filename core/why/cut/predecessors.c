@@ -21,7 +21,7 @@ struct measuring {
         struct held programs;
         struct lease lease;
         const char *stage;
-        struct judge_pair *pairs; /* owned: alone, and another cut */
+        struct judge_pair *pairs; /* owned: [i] alone and in the cut being compared, under seed i */
         size_t n_pairs;
         double threshold;   /* seconds; more is slow */
         double evidence[2]; /* logarithm of the odds for slowness from a run that is not slow, and from one that is */
@@ -181,7 +181,7 @@ static bool is_slow_run(const struct measuring *m, const struct judge_run *r)
         return r->verdict == VERDICT_TIMEOUT || (is_answer(r->verdict) && r->seconds > m->threshold);
 }
 
-/* 1: the query is slow in this cut. A run without a time counts as not slow. */
+/* 1: the query is slow in this cut; 0: it is not. A run without a time counts as not slow. */
 static int is_slow(struct measuring *m, enum cut_form form, const bool *is_kept)
 {
         double sum = 0;

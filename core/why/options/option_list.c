@@ -1,3 +1,4 @@
+/* A list is read by lines. A line that begins as one of the forms, with the more indented lines below it, is an entry; one of three functions reads it. */
 #include "core/why/options/option_list.h"
 
 #include <ctype.h>
@@ -283,7 +284,7 @@ struct entry {
         bool is_open;
 };
 
-/* Ends the entry, if one is open, and adds its option unless that has no other value or was named before. */
+/* Ends the entry, if one is open: adds its option unless that has no other value or was named before. */
 static void close_entry(struct entry *e, struct option_list *ret)
 {
         struct option o = {.type = OPTION_BOOL, .low = NAN, .high = NAN, .values = allocate(1, sizeof(char *))};
@@ -319,6 +320,7 @@ static void close_entry(struct entry *e, struct option_list *ret)
         e->head.size = e->text.size = 0;
 }
 
+/* A line with dashes begins an entry only if it is not much more indented than the open one: else it is a description that names an option. */
 static void read_line(struct entry *e, const char *line, struct option_list *ret)
 {
         const char *p = line + strspn(line, " \t");
@@ -386,6 +388,7 @@ bool option_differs(const struct option *a, const struct option *b)
         return a->value && b->value && !same_value(a, a->value, b->value);
 }
 
+/* Adds the value unless it is the default, or in the list. */
 static void add_value(const struct option *o, const char *value, char ***ret)
 {
         bool is_known = o->value && same_value(o, value, o->value);
@@ -428,7 +431,7 @@ void option_add_argument(const struct option *o, const char *value, struct buffe
 
 /* -- patches ------------------------------------------------------------------------------------------------------ */
 
-/* Letters and digits, in lower case. */
+/* Adds the mark, then the text's letters and digits, in lower case. A patch so read has words " letters" for lines and " /letters" for files. */
 static void add_letters(const char *mark, const char *p, size_t n, struct buffer *to)
 {
         buffer_adds(to, mark);

@@ -151,7 +151,7 @@ static int minimize(struct search *s, const struct option_flip *list, size_t n)
         return 0;
 }
 
-/* Tests a set only for whether it restores. */
+/* Tests a set, and if it restores goes on to its smallest part. */
 static int try_set(struct search *s, const struct option_flip *list, size_t n, enum option_care care, enum option_outcome *ret)
 {
         int r = ask(s, list, n, care, ret);
@@ -194,7 +194,8 @@ static void list_flips(struct search *s, unsigned round, size_t level, bool all,
         }
 }
 
-/* Tests a whole list at once, and drops flips that break it. If there are many, the rest is left to groups. */
+/* Tests a whole list at once, and drops flips that break it. If there are many, the rest is left to groups. `clean`: the length of the prefix that is
+ * known not to break; `gap`: how many more flips the next test has. */
 static int sweep(struct search *s, struct flips *flips)
 {
         const size_t broken_most = s->ret->n_broken + BROKEN_MOST;

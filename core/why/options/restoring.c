@@ -39,7 +39,7 @@ struct restoring {
         size_t questions; /* of the input */
         struct option_list lists[2];
         struct candidate *candidates; /* owned */
-        struct option_candidate *search;
+        struct option_candidate *search; /* owned; the same for option_search() */
         size_t n;
         struct judge_pair *pairs; /* [question's seeds]; of the two versions */
         size_t n_pairs;
@@ -76,7 +76,7 @@ static int run_version(struct restoring *s, int side, const char *arguments, uns
         if (arguments)
                 recipe_add_arguments(recipe, arguments);
         cell_limits(&(struct cell){.solver = q->version[side]->solver, .commit = q->version[side]->commit, .wall_ns = q->timeout_ns}, &recipe->limits);
-        if (limit == 0 && !(q->is_cpu_time && q->timeout_ns > 0) && recipe->limits.cpu_ns > 0) /* a smaller 'cputime' ends it: it had no more time */
+        if (limit == 0 && !(q->is_cpu_time && q->timeout_ns > 0) && recipe->limits.cpu_ns > 0) /* a 'cputime' below 'time' is the limit */
                 recipe->limits.wall_ns = MIN(recipe->limits.wall_ns, recipe->limits.cpu_ns);
         if (limit == 0)
                 limit = (double)recipe->limits.wall_ns / 1e9;
@@ -220,6 +220,7 @@ static enum judge_change judge_sides(const struct judge_pair *a, int from, const
         return j.cases[0].change;
 }
 
+/* Fills in the answer's numbers of a side, from run[of] of the pairs. */
 static void note_side(struct restoring *s, enum restoring_side side, const struct judge_pair *pairs, int of, size_t n)
 {
         cleanup_free double *list = allocate(n, sizeof(*list));
@@ -234,12 +235,26 @@ static void note_side(struct restoring *s, enum restoring_side side, const struc
         s->answer->seconds[side] = list[(n - 1) / 2];
 }
 
-/* Finds the reference's answer, the seeds that show the regression, the threshold between fast and slow, and the evidence of a fast run. */
+/* Under the seeds shown nearly all runs of a restoring set are fast; of any other set as many as of the target's under any seed. */
+static void set_evidence(struct restoring *s)
+{
+        const double shown = (double)s->answer->shown, n = (double)s->n_pairs, fast = (shown + 0.5) / (shown + 1);
+        double luck = 0;
+
+        for (size_t k = 0; k < s->answer->shown; k++)
+                for (size_t i = 0; i < s->n_pairs; i++)
+                        luck += is_fast(s, &s->pairs[i].run[1], s->shown[k]) / shown;
+        luck = fmin((luck + 0.5) / (n + 1), fast - 0.1);
+        s->evidence[true] = log(fast / luck);
+        s->evidence[false] = log((1 - fast) / (1 - luck));
+}
+
+/* Finds the reference's answer, the seeds that show the regression, and for each seed the time up to which a run is fast. */
 static int find_cut(struct restoring *s)
 {
         struct restoring_answer *a = s->answer;
-        const double ratio = judge_is_regression(a->change) ? JUDGE_FLOOR : SHOWN_RATIO, n = (double)s->n_pairs;
-        double sum = 0, fast, luck = 0;
+        const double ratio = judge_is_regression(a->change) ? JUDGE_FLOOR : SHOWN_RATIO;
+        double sum = 0;
         size_t votes[N_VERDICTS] = {0}, k;
 
         for (size_t i = 0; i < s->n_pairs; i++)
@@ -265,14 +280,7 @@ static int find_cut(struct restoring *s)
                 s->cut[i] = s->cut[i] > 0 ? s->cut[i] : exp(sum / (double)a->shown);
         note_side(s, RESTORING_REFERENCE, s->pairs, 0, s->n_pairs);
         note_side(s, RESTORING_TARGET, s->pairs, 1, s->n_pairs);
-        /* under these seeds nearly all runs of a restoring set are fast; of any other set as many as of the target under any seed */
-        for (k = 0; k < a->shown; k++)
-                for (size_t i = 0; i < s->n_pairs; i++)
-                        luck += is_fast(s, &s->pairs[i].run[1], s->shown[k]) / (double)a->shown;
-        fast = ((double)a->shown + 0.5) / ((double)a->shown + 1);
-        luck = fmin((luck + 0.5) / (n + 1), fast - 0.1);
-        s->evidence[true] = log(fast / luck);
-        s->evidence[false] = log((1 - fast) / (1 - luck));
+        set_evidence(s);
         return 0;
 }
 
@@ -508,4 +516,15 @@ int restoring_run(const struct restoring_question *q, struct restoring_answer *r
         if (r == 0)
                 r = find_candidates(&s) ?: run_pairs(&s);
         return r == 0 ? search(&s) : r;
+}
+
+int restoring_read_change(struct solver *s, uint32_t commit, struct buffer *ret)
+{
+        cleanup_buffer struct buffer patch = {0};
+        int r = history_patch(s->history, commit, &patch);
+
+        if (r < 0)
+                return r;
+        option_read_patch(SLICE(patch.data, patch.size), ret);
+        return buffer_error(ret);
 }

@@ -1,6 +1,3 @@
-#include <math.h>
-
-#include "core/why/options/option_list.h"
 #include "core/why/options/restoring.h"
 
 #define TOLD_MOST 20 /* options in one line; there are more only if the runs were used up early */
@@ -77,15 +74,4 @@ json_t *restoring_json(const struct restoring_answer *a)
                 json_object_set_new(j, "mirror", json_pack("{ss sI sI}", "arguments", a->mirror, "runs", (json_int_t)a->mirrored, "slow",
                                                            (json_int_t)a->mirrored_slow));
         return j;
-}
-
-int restoring_read_change(struct solver *s, uint32_t commit, struct buffer *ret)
-{
-        cleanup_buffer struct buffer patch = {0};
-        int r = history_patch(s->history, commit, &patch);
-
-        if (r < 0)
-                return r;
-        option_read_patch(SLICE(patch.data, patch.size), ret);
-        return buffer_error(ret);
 }
