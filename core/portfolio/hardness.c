@@ -176,6 +176,7 @@ struct gathered {
         double runs, locations, squares, solvable, never;
 };
 
+/* Expectation: adds an attempt at each level, by the level's chance. A stopped run counts at the time that is expected of it. */
 static void gather(const struct hardness *h, size_t arm, const struct attempt *a, const double chance[HARDNESS_LEVELS], struct gathered *to)
 {
         const struct hardness_arm *of = &h->of[arm];
@@ -204,6 +205,7 @@ static void gather(const struct hardness *h, size_t arm, const struct attempt *a
         }
 }
 
+/* Maximization, with priors: an arm's location tends to the mean location of all arms, its spread to that of all runs, `never` to NEVER. */
 static void maximize(struct hardness *h, const struct gathered *sums)
 {
         double expected = log(h->limit * LOCATION_PART), runs = NOISE_POOL, squares = NOISE_POOL * NOISE * NOISE, pooled;

@@ -6,7 +6,7 @@
 
 #define LEARNED_MOST 16 /* limit on kept learners: one for each core, of a portfolio or two */
 
-/* Those that no case has now. */
+/* The learners that no running case has now. */
 struct learners {
         pthread_mutex_t lock;
         struct learned *latest; /* under lock; the others are linked by `older` */

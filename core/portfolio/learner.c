@@ -11,7 +11,8 @@ int learner_new(const struct learner_settings *settings, size_t arms, size_t fea
         if (!(settings->limit > 0) || !isfinite(settings->limit))
                 return errorf(-EINVAL, "the limit of a query must be a number of seconds greater than zero");
         *ret = l = allocate(1, sizeof(*l));
-        *l = (struct learner){.settings = *settings, .selector = settings->method ? settings->method->selector : &selector_survival, .arms = arms, .features = features};
+        *l = (struct learner){.settings = *settings, .arms = arms, .features = features};
+        l->selector = settings->method ? settings->method->selector : &selector_survival;
         random_seed(&l->random, settings->seed);
         l->left_out = allocate(arms, sizeof(*l->left_out));
         l->attempts = allocate(arms, sizeof(*l->attempts));

@@ -22,7 +22,7 @@ static const char *command_of(const char *text)
         return colon && colon > text && colon[1] == ' ' && (!blank || blank > colon) ? colon + 2 : NULL;
 }
 
-/* The path of a program, links followed. -EDEADLK: it is a file of a mount of ours, which has to look at the program itself. */
+/* The path of a program, links followed. -EDEADLK: it is in a mount of ours, whose daemon would wait for itself. */
 static int real_program(const char *path, char ret[PATH_SIZE])
 {
         struct stat st;
@@ -59,7 +59,7 @@ static int find_program(const char *word, char ret[PATH_SIZE])
         return none;
 }
 
-/* The identity is the program's bytes and arguments. Its path does not count, as the sandbox has another one. */
+/* A command's identity is its program's bytes and its arguments. The path does not count, as the sandbox has another one. */
 static void identify_command(struct arm *a)
 {
         struct hasher *h;
@@ -135,14 +135,29 @@ static int parse_seed(const char *text, uint64_t *ret)
         return !isdigit((unsigned char)*text) || *end || errno != 0 ? -EINVAL : 0;
 }
 
+/* A solver's identity: its build's key, how the recipe runs it, and the limits. */
+static void identify_solver(struct arm *a, const struct digest *build)
+{
+        const struct recipe_limits *limits = &a->recipe->limits;
+        struct digest run;
+        struct hasher *h = hasher_new();
+
+        recipe_run_digest(a->recipe, a->has_seed, a->seed, limits, &run);
+        hasher_string(h, "solver");
+        hasher_add(h, build->bytes, DIGEST_SIZE);
+        hasher_add(h, run.bytes, DIGEST_SIZE);
+        recipe_add_limit(h, "cputime", limits->cpu_ns, limits->wall_ns); /* equal ones become the portfolio's: cell_limits() */
+        recipe_add_limit(h, "memory", limits->memory, RECIPE_MEMORY);
+        recipe_add_limits(h, limits);
+        hasher_finish(h, &a->identity);
+}
+
 /* Reads "SOLVER@REVISION seed=N". */
 static int open_solver(struct workspace *w, struct arm *a)
 {
         cleanup_free char *copy = copy_string(a->text);
         char *rest = copy, *who = strsep(&rest, " "), *word, *revision;
-        const struct recipe_limits *limits;
         struct digest build;
-        struct hasher *h;
         int r;
 
         a->name = copy_string(a->text);
@@ -170,18 +185,9 @@ static int open_solver(struct workspace *w, struct arm *a)
         a->recipe = recipe_ref((struct recipe *)solver_recipe_at(a->solver, a->commit));
         if (a->solver->recipe->is_programs && a->recipe->sha256)
                 digest_parse(a->recipe->sha256, &a->bytes);
-        limits = &a->recipe->limits;
         if (a->has_seed && !a->recipe->seed)
                 a->problem = format_string("%s: the recipe of %s has no 'seed': it cannot be told one", a->text, a->solver->recipe->name);
-        h = hasher_new();
-        hasher_string(h, "solver");
-        hasher_add(h, build.bytes, DIGEST_SIZE);
-        recipe_run_digest(a->recipe, a->has_seed, a->seed, limits, &build);
-        hasher_add(h, build.bytes, DIGEST_SIZE);
-        recipe_add_limit(h, "cputime", limits->cpu_ns, limits->wall_ns); /* equal ones become the portfolio's: cell_limits() */
-        recipe_add_limit(h, "memory", limits->memory, RECIPE_MEMORY);
-        recipe_add_limits(h, limits);
-        hasher_finish(h, &a->identity);
+        identify_solver(a, &build);
         return 0;
 }
 
@@ -237,7 +243,7 @@ static int portfolio_name_check(const char *name)
         return 0;
 }
 
-static int take_setting(const char *path, const struct gitconfig_entry *e, struct portfolio *p)
+static int read_setting(const char *path, const struct gitconfig_entry *e, struct portfolio *p)
 {
         const char *v = e->value ?: "";
         int r;
@@ -282,7 +288,7 @@ static int find_epoch(struct workspace *w, struct portfolio *p)
         hasher_number(h, p->wall_ns);
         hasher_number(h, p->memory);
         hasher_number(h, p->seed);
-        hasher_number(h, 0); /* these two zeros replace settings of earlier stores, so that epochs stay the same */
+        hasher_number(h, 0); /* this and the NULL below replace settings of earlier stores, so that epochs stay the same */
         hasher_string(h, p->selector);
         hasher_string(h, NULL);
         for (size_t i = 0; i < p->n_arms; i++) {
@@ -307,7 +313,7 @@ static int read_portfolio(struct workspace *w, const char *path, const struct gi
                 line = s->line;
                 for (size_t k = 0; k < s->n_entries; k++) {
                         const struct gitconfig_entry *e = &s->entries[k];
-                        int r = strcmp(e->key, "arm") == 0 ? add_arm(w, path, e->line, e->value ?: "", p) : take_setting(path, e, p);
+                        int r = strcmp(e->key, "arm") == 0 ? add_arm(w, path, e->line, e->value ?: "", p) : read_setting(path, e, p);
 
                         if (r < 0)
                                 return r;
@@ -392,7 +398,7 @@ static int find_section(struct workspace *w, const char *name, char ret_path[PAT
         return r;
 }
 
-/* One process at a time, as adding one looks first. */
+/* One process at a time changes portfolios: adding one first looks whether it is there. */
 static int lock_sections(struct workspace *w, int *ret_lock)
 {
         return lock_wait(workspace_dir(w), "portfolios.lock", false, ret_lock) ?: workspace_check_editable(w);
@@ -410,7 +416,7 @@ int portfolio_remove(struct workspace *w, const char *name)
         return r < 0 ? r : recipe_remove_config(path, "portfolio", &name, 1);
 }
 
-/* A relative path of a command begins with the present folder: others ask from elsewhere. */
+/* Adds an arm's line. A command's relative path gets the present folder in front: others ask from elsewhere. */
 static void add_arm_line(struct buffer *section, const char *text)
 {
         cleanup_buffer struct buffer arm = {0};

@@ -36,6 +36,8 @@ int running_open_case(struct running *run)
             ?: path_join(run->scratch, workspace_dir(q->workspace), "scratch");
 }
 
+/* -- a turn ------------------------------------------------------------------------------------------------------- */
+
 /* Makes the arm fail at once. */
 static int give_up(struct running *run, size_t arm, enum verdict verdict)
 {
@@ -56,7 +58,7 @@ static int begin_turn(struct running *run, const struct step *step)
                 return lane_begin(run, step->arm);
         if (!lane->asked)
                 return TURN_WAITS;
-        r = arm_hold(q->workspace, arm, &lane->held); /* its run was asked for, and there is none: its commit cannot be built, or … */
+        r = arm_hold(q->workspace, arm, &lane->held); /* -ENODATA explains why the run that was asked for is not known */
         return r < 0 ? r
                      : errorf(-EIO, "the run of %s on case %u cannot be used by the portfolio %s", arm->name, q->info->id,
                               q->portfolio->name);
@@ -72,7 +74,7 @@ static int find_known(const struct trial_query *q, const struct arm *arm, double
         return r;
 }
 
-/* TURN_WAITS: see begin_turn(). */
+/* Uses the arm's known run, or runs it. Errors as those of begin_turn(). */
 static int take_turn(struct running *run, const struct step *step)
 {
         const struct trial_query *q = run->query;
@@ -105,6 +107,8 @@ static void note_turn(struct trial *t, const struct step *step)
                 list_grow(t->turns, t->n_turns++);
         t->turns[t->n_turns - 1] = *step;
 }
+
+/* -- answers ------------------------------------------------------------------------------------------------------ */
 
 int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum judgement *ret)
 {
@@ -164,15 +168,17 @@ static void sum_up(struct running *run)
                 log_warning("portfolio %s, case %u: %s", run->query->portfolio->name, t->case_id, t->alarm);
 }
 
+/* -- all turns ---------------------------------------------------------------------------------------------------- */
+
 #define TURN_LEAST .02 /* seconds; a shorter turn is not worth a stop */
 
+/* Forgets turns taken before: with each new run from the cluster all are counted again. Takes a learner and asks what it expects. */
 static int begin_portfolio(struct running *run)
 {
         const struct trial_query *q = run->query;
         struct trial *t = run->trial;
         int r = t->features ? 0 : portfolio_features(q->workspace, q->info, &t->n_features, &t->features);
 
-        /* With each new run from the cluster, all turns are counted again. */
         memset(run->attempts, 0, t->n_arms * sizeof(*run->attempts));
         memset(t->runs, 0, t->n_arms * sizeof(*t->runs));
         t->n_turns = 0;
@@ -190,7 +196,7 @@ static int begin_portfolio(struct running *run)
         return 0;
 }
 
-/* Runs the arms in turn, as the learner decides. It gets the outcome once the trial is stored. TURN_WAITS: for the run of `step`'s arm. */
+/* Runs the arms in turn, as the learner decides. It is told the outcome later, from the stored trial (learned.c). TURN_WAITS: for step->arm's run. */
 static int run_arms(struct running *run)
 {
         struct step *step = &run->step;

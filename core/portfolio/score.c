@@ -55,6 +55,7 @@ static const char *ending_name(const struct trial_run *run)
         return "-";
 }
 
+/* A row for each turn. An arm's earlier turns were stopped at their ends; its time and result stand at its last one. */
 static void print_order(const struct portfolio *p, const struct trial *t, struct buffer *ret)
 {
         buffer_adds(ret, "turn\tarm\tuntil\tran\tresult\n");
@@ -145,7 +146,7 @@ static bool fails_at_once(const struct arm *a, const struct case_info *info)
         return a->problem || (info && a->recipe && !recipe_takes(a->recipe, info->format));
 }
 
-/* PAR-2 of each arm; a wrong or contradicted answer solves nothing. `info`: NULL if the case is gone. */
+/* PAR-2 of each arm; a wrong or contradicted answer solves nothing. NaN: the arm's run alone is not known to its end. `info`: NULL if the case is gone. */
 static void score_arms(struct workspace *w, const struct portfolio *p, const struct trial *t, const struct case_info *info, double limit, struct scored *c)
 {
         cleanup_free struct trial_run *answers = info ? answers_known(w, p, info, t) : NULL;

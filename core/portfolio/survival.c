@@ -70,10 +70,10 @@ struct survival {
         size_t fitted;              /* queries at the last fit of the hardness */
         /* Of the present query. */
         struct neighbour near[NEAREST];
-        double base[NEAREST];
+        double base[NEAREST]; /* their weights by distance alone */
         size_t n_near;
         double mean, *offset; /* the expected hardness, and the expected offset of each arm */
-        uint32_t *tie;
+        uint32_t *tie; /* the arms in random order: of equal ones the first is taken */
         size_t only; /* the arm that gets the whole query; arms: none */
         double head; /* the part of the limit that the schedule gets first even so */
 };
@@ -153,7 +153,7 @@ static void sum_running(struct curve *c)
 
 #define KAPLAN_MEIER .05 /* runs; keeps bins that few runs have reached from deciding much */
 
-/* PAR-2 of the arm alone. After a stop, its own runs predict the rest. */
+/* PAR-2 of the arm alone. If it was stopped or not run, all its runs predict the rest. */
 static double cost_alone(const struct learner *l, const struct survival *s, size_t arm, const struct attempt *a)
 {
         const struct curve *all = &s->arms[arm].all;
@@ -161,7 +161,9 @@ static double cost_alone(const struct learner *l, const struct survival *s, size
 
         if (a->ending == ENDING_SOLVED)
                 return a->seconds;
-        for (int b = a->ending == ENDING_FAILED ? BINS : a->ending == ENDING_STOPPED ? bins_over(s, a->seconds) : 0; b < BINS; b++) {
+        if (a->ending == ENDING_FAILED)
+                return 2 * limit;
+        for (int b = bins_over(s, a->seconds); b < BINS; b++) {
                 double now = running / (all->running[b] + KAPLAN_MEIER);
 
                 sum += now * all->solved[b] * (s->edge[b] + s->edge[b + 1]) / 2;
@@ -171,6 +173,7 @@ static double cost_alone(const struct learner *l, const struct survival *s, size
         return sum + (running + failed) * 2 * limit;
 }
 
+/* Adds a query's cost to the schedule's, and to each arm's alone. A run of .9 of the limit counts as ended. */
 static void charge(const struct learner *l, struct survival *s, const struct attempt *attempts)
 {
         double used = 0;
@@ -196,6 +199,7 @@ static double known_cost(struct learner *l, const struct survival *s, const stru
         return c->solved > 0 ? c->alone : INFINITY;
 }
 
+/* The arm's mean cost, with ALONE as that of one more query, and a deviation drawn around it. */
 static double drawn_cost(struct learner *l, const struct survival *s, const struct charged *c)
 {
         double limit = l->settings.limit, n = (double)c->ended, mean = (c->alone / (double)l->n * n + ALONE * limit) / (n + 1);
@@ -226,6 +230,7 @@ static size_t find_least(struct learner *l, const struct survival *s, double (*o
         return ret;
 }
 
+/* The guard. While nothing was solved yet the schedule begins each query, up to `head`, and a drawn arm gets the rest. */
 static void choose_only(struct learner *l, struct survival *s)
 {
         size_t leader = find_least(l, s, known_cost);
@@ -401,6 +406,7 @@ struct hazards {
         double solved, failed;
 };
 
+/* The hazards of bin b for an arm that has lived through the bins before `from`: counted, with PRIOR_RUNS runs as the model expects. */
 static struct hazards hazards_of(const struct learner *l, const struct survival *s, size_t arm, int from, int b, const double levels[HARDNESS_LEVELS])
 {
         const struct curve *near = &s->arms[arm].near, *all = &s->arms[arm].all;
@@ -466,7 +472,7 @@ static bool survival_next(struct learner *l, void *state, const struct attempt *
                         *ret = (struct step){arm, until};
                 }
         }
-        if (s->only < l->arms && !has_only && s->head > 0 && may_run(l, &attempts[s->only]))
+        if (s->only < l->arms && !has_only && s->head > 0 && may_run(l, &attempts[s->only])) /* the turn ends with the schedule's part */
                 ret->until = fmin(ret->until, attempts[ret->arm].seconds + left - (1 - s->head) * l->settings.limit + 1e-6);
         return best >= 0;
 }

@@ -1,5 +1,7 @@
 /* Judges answers by the case's :status and the other arms' answers, and notes wrong ones in TABLE_PORTFOLIOS: epoch 'w' arm(4) case(4) →
- * "case 7: why". In notes of older stores the case is missing from the key. */
+ * "case 7: why". In notes of older stores the case is missing from the key.
+ *
+ * A :status is in doubt if two witnesses contradict it: arms of different solvers, neither of them wrong on another case. */
 #include "core/portfolio/portfolio_internal.h"
 
 #include <inttypes.h>
@@ -31,7 +33,7 @@ static bool has_answer(const struct trial_run *run)
 
 static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, const struct case_info *elsewhere, char **ret_why);
 
-/* True for an answer against the :status by an arm that was not wrong on another case. `any`: or by any arm. */
+/* True for an answer against the :status by an arm that was not wrong on another case; with `any`: by any arm. */
 static bool is_witness(struct workspace *w, const struct portfolio *p, const struct case_info *info, size_t arm, const struct trial_run *run, bool any)
 {
         return has_answer(run) && is_wrong(run->verdict, info) && (any || find_wrong(w, p, arm, info, NULL) == -ENOENT);
@@ -48,7 +50,7 @@ static bool is_same_solver(const struct arm *a, const struct arm *b)
         return is_program(a) || is_program(b) ? digest_equal(&a->bytes, &b->bytes) : a->solver->history == b->solver->history;
 }
 
-/* Finds two arms of different solvers that both answer against the :status. */
+/* Finds two witnesses of different solvers. */
 static bool find_witnesses(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial_run *runs, bool any,
                            size_t ret[2])
 {
@@ -62,7 +64,7 @@ static bool find_witnesses(struct workspace *w, const struct portfolio *p, const
         return false;
 }
 
-/* By all that is known of the case now. */
+/* By all answers that are known now. */
 static bool is_status_doubted(struct workspace *w, const struct portfolio *p, uint32_t case_id, bool any)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -77,8 +79,9 @@ static bool is_status_doubted(struct workspace *w, const struct portfolio *p, ui
         return find_witnesses(w, p, info, known, any, witnesses);
 }
 
-/* Finds a note of the arm on a case whose :status is not in doubt; -ENOENT: none. `elsewhere` may be NULL, or a case that does not count; then a
- * :status is in doubt if any two arms contradict it: if their other notes counted, each of two wrong statuses would make the other one true. */
+/* Finds a note of the arm on a case whose :status is not in doubt; -ENOENT: none. `elsewhere`: NULL, or a case whose note does not count. For that
+ * question any two arms put another case's :status in doubt, noted or not: else of two wrong statuses each would confirm the other, as its witnesses are
+ * noted there. */
 static int find_wrong(struct workspace *w, const struct portfolio *p, size_t arm, const struct case_info *elsewhere, char **ret_why)
 {
         uint8_t key[TRIAL_KEY_SIZE];
