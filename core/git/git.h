@@ -16,7 +16,7 @@
 void git_begin(void);
 /* Defined in a program whose first call of libgit2 initializes it (tools/delayed.h): such a program may never need libgit2. */
 bool git_begins_by_itself(void) __attribute__((weak));
-void git_may_begin(void);
+void git_may_begin(void); /* git_begin(), but not in such a program */
 /* libgit2's last error message on this thread. */
 const char *git_error_text(void);
 /* Our -errno for an error of libgit2, by its code and class; 0 stays 0. */
@@ -40,7 +40,6 @@ DEFINE_CLEANUP(git_signature *, git_signature_free)
 DEFINE_CLEANUP(git_status_list *, git_status_list_free)
 DEFINE_CLEANUP(git_submodule *, git_submodule_free)
 DEFINE_CLEANUP(git_config *, git_config_free)
-DEFINE_CLEANUP(git_config_iterator *, git_config_iterator_free)
 
 #define cleanup_git_repository  cleanup(git_repository_freep)
 #define cleanup_git_commit      cleanup(git_commit_freep)
@@ -60,4 +59,3 @@ DEFINE_CLEANUP(git_config_iterator *, git_config_iterator_free)
 #define cleanup_git_status      cleanup(git_status_list_freep)
 #define cleanup_git_submodule   cleanup(git_submodule_freep)
 #define cleanup_git_config      cleanup(git_config_freep)
-#define cleanup_git_iterator    cleanup(git_config_iterator_freep)

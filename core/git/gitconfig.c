@@ -164,7 +164,9 @@ static int read_value(struct config_reader *w, bool wanted, const char *key, cha
 {
         cleanup_buffer struct buffer b = {0};
         unsigned line = w->line;
-        bool quoted = false, closed = false, odd_quote = false, continued = false; /* continued: only blanks since a line's end */
+        bool quoted = false, closed = false; /* in quotes; quotes were closed before */
+        bool odd_quote = false; /* one came right behind a backslash */
+        bool continued = false; /* only blanks since a continued line's end */
         size_t solid = 0; /* the value's end without trailing blanks */
         int previous = ' ';
 

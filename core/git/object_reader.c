@@ -99,6 +99,7 @@ static int object_inflate(struct object *o, uint8_t *to)
 
 /* -- libgit2's interface ---------------------------------------------------------------------------------------- */
 
+/* libgit2's code for our error; it keeps the sentence. */
 static int tell_git(int r)
 {
         if (r == 0)
@@ -113,7 +114,7 @@ static struct loose *loose_of(git_odb_backend *b)
 {
         struct loose *l = (struct loose *)b;
 
-        l->inner->odb = b->odb;
+        l->inner->odb = b->odb; /* libgit2 sets only ours */
         return l;
 }
 

@@ -37,36 +37,27 @@ static int check_folder(const char *dir, unsigned depth)
         return r;
 }
 
-static size_t line_length(const char *line, const char *end)
-{
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-
-        return (size_t)((newline ? newline : end) - line);
-}
-
 /* The folder that a line of text names, relative to `base`; free(). */
-static char *named_folder(const char *base, const char *line, size_t n)
+static char *named_folder(const char *base, const char *line)
 {
-        bool absolute = n > 0 && line[0] == '/';
-
-        return format_string("%s%s%.*s", absolute ? "" : base, absolute ? "" : "/", (int)n, line);
+        return *line == '/' ? copy_string(line) : format_string("%s/%s", base, line);
 }
 
+/* `borrowed`: the length of the chains of alternates that are followed. */
 static int each_objects(const char *objects, unsigned borrowed, int (*fn)(const char *objects))
 {
-        cleanup_free char *path = format_string("%s/info/alternates", objects);
+        cleanup_free char *path = format_string("%s/info/alternates", objects), *text = NULL;
         cleanup_blob struct blob alternates = {0};
         int r = fn(objects);
 
         if (r != 0 || read_file(path, 1 << 20, &alternates) < 0)
                 return r;
-        for (const char *line = alternates.data, *end = line + alternates.size; r == 0 && line < end && borrowed > 0;) {
-                size_t n = line_length(line, end);
-                cleanup_free char *other = named_folder(objects, line, n);
+        text = copy_prefix(alternates.data ?: "", alternates.size);
+        for (char *line, *rest = text; r == 0 && borrowed > 0 && (line = strsep(&rest, "\n"));) {
+                cleanup_free char *other = named_folder(objects, line);
 
-                if (n > 0 && line[0] != '#')
+                if (*line && *line != '#')
                         r = each_objects(other, borrowed - 1, fn);
-                line += n + 1;
         }
         return r;
 }
@@ -85,13 +76,16 @@ static int check_objects(const char *objects)
 static char *folder_named_in(const char *file, const char *lead, const char *base)
 {
         cleanup_blob struct blob text = {0};
+        cleanup_free char *line = NULL;
         size_t n = strlen(lead);
         struct stat st;
 
         if (stat(file, &st) < 0 || !S_ISREG(st.st_mode) || read_file(file, PATH_SIZE, &text) < 0 || text.size <= n ||
             memcmp(text.data, lead, n) != 0)
                 return NULL;
-        return named_folder(base, (const char *)text.data + n, line_length((const char *)text.data + n, (const char *)text.data + text.size));
+        line = copy_prefix((const char *)text.data + n, text.size - n);
+        line[strcspn(line, "\n")] = '\0';
+        return named_folder(base, line);
 }
 
 static int check_git(const char *git)

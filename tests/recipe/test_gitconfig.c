@@ -3,6 +3,8 @@
 #include "core/git/git.h"
 #include "core/git/gitconfig.h"
 
+DEFINE_CLEANUP(git_config_iterator *, git_config_iterator_free)
+
 static bool every(const char *section)
 {
         return true;
@@ -41,7 +43,7 @@ static bool agrees(const struct buffer *text)
 {
         cleanup_gitconfig struct gitconfig g = {0};
         cleanup_git_config git_config *config = NULL;
-        cleanup_git_iterator git_config_iterator *it = NULL;
+        cleanup(git_config_iterator_freep) git_config_iterator *it = NULL;
         git_config_entry *theirs;
         FILE *f;
 
