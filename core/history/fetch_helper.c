@@ -12,7 +12,8 @@
  *      e ERRNO REASON          failed
  * Descriptor 3, if any, is the repository's lock: it is held for as long as this process writes into the repository.
  *
- * PREFIX is empty for all of the remote 'origin', else where branches and tags go ("refs/submodules/<x>/"). */
+ * PREFIX is empty for a fetch of the remote 'origin', whose address the config has. For a submodule it is where branches and tags go
+ * ("refs/submodules/<x>/"), and descriptor 0 gives the address. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,7 +25,7 @@
 #include "core/git/object_reader.h"
 
 #define FIRST_OWN    4 /* descriptors below are the caller's */
-#define LAST_OWN     256
+#define LAST_OWN     256 /* libgit2 has a few open, none above */
 #define LOOK_MS      100
 #define FAREWELL_NS  (3 * NSEC_PER_SEC) /* from the shutdown of the sockets to the end of the process */
 #define LONG_LOOK_NS NSEC_PER_SEC       /* one look counts for no more: the process may have been stopped */
@@ -80,7 +81,7 @@ static uint64_t worked_ns(void)
         return clock_ns(fetching.clock);
 }
 
-/* True if the first thread sleeps: it waits for no disk (D) and no core (R). */
+/* True if the first thread sleeps: it waits for no disk (D) and no core (R). True also if that is not known. */
 static bool is_asleep(void)
 {
         cleanup_blob struct blob text = {0};
@@ -103,23 +104,23 @@ static void wait_for_look(void)
 
 static void *watch(void *)
 {
-        uint64_t idle = 0, ended = 0;
+        uint64_t idle = 0, first_shutdown = 0;
 
         for (uint64_t looked = now_ns(), worked = worked_ns();;) {
-                uint64_t before = looked, did = worked;
+                uint64_t looked_before = looked, worked_before = worked;
 
                 wait_for_look();
                 looked = now_ns();
                 worked = worked_ns();
                 if (!fetching.on_network)
                         continue;
-                idle = worked != did || !is_asleep() ? 0 : idle + MIN(looked - before, LONG_LOOK_NS);
+                idle = worked != worked_before || !is_asleep() ? 0 : idle + MIN(looked - looked_before, LONG_LOOK_NS);
                 if (idle >= fetching.silence_ns)
                         fetching.is_silent = true;
                 if (!fetching.is_silent && !fetching.is_to_stop)
                         continue;
-                ended = ended ?: looked;
-                if (looked - ended > FAREWELL_NS) {
+                first_shutdown = first_shutdown ?: looked;
+                if (looked - first_shutdown > FAREWELL_NS) {
                         report_end(GIT_ERROR);
                         _exit(1);
                 }

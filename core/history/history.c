@@ -116,12 +116,8 @@ int history_handle(struct history *h, struct handle *ret)
 {
         *ret = (struct handle){.history = h};
         pthread_mutex_lock(&h->lock);
-        if (h->n_idle > 0) {
-                const struct idle *last = &h->idle[--h->n_idle];
-
-                ret->git = last->git;
-                ret->uses = last->uses;
-        }
+        if (h->n_idle > 0)
+                *ret = h->idle[--h->n_idle];
         pthread_mutex_unlock(&h->lock);
         return ret->git ? 0 : history_repository(h, &ret->git);
 }
@@ -134,7 +130,7 @@ void history_handle_done(struct handle *handle)
                 return;
         pthread_mutex_lock(&h->lock);
         if (h->n_idle < N_IDLE && handle->uses + 1 < HANDLE_USES) {
-                h->idle[h->n_idle++] = (struct idle){.git = handle->git, .uses = handle->uses + 1};
+                h->idle[h->n_idle++] = (struct handle){h, handle->git, handle->uses + 1};
                 handle->git = NULL;
         }
         pthread_mutex_unlock(&h->lock);

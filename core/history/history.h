@@ -34,6 +34,8 @@ int history_open(struct store *s, const struct history_tables *tables, const cha
                  struct history **ret);
 DECLARE_REFS(history)
 
+/* -- fetching ---------------------------------------------------------------------------------------------------- */
+
 /* A fetch is given up (-ETIMEDOUT) after the server has sent nothing for this long, the default. */
 #define HISTORY_SILENCE_NS (60 * NSEC_PER_SEC)
 void history_set_silence(struct history *h, uint64_t silence_ns); /* before others use it */
@@ -43,19 +45,27 @@ int history_clone(const char *repos_dir, const char *name, const char *url, uint
 /* Fetches (unless `index_only`), then indexes new commits and the present refs. *ret_new: the number of commits added. `url`: the address to fetch from,
  * which is remembered; NULL: the last one. */
 int history_update(struct history *h, const char *url, bool index_only, const struct progress *p, uint32_t *ret_new);
+/* Opens the repository at an address, checked as for history_clone(). *ret stays NULL if it is on another machine. */
+int history_open_local(const char *url, git_repository **ret);
+/* True if the address leads to another machine, and is not a path, a file:// or a command. */
+bool history_is_remote(const char *url);
+
+/* -- the repository ---------------------------------------------------------------------------------------------- */
+
 /* For fsck: compares HEAD, branches and tags with the index, and the configuration with `url`, the address to fetch from (NULL: not known). Restores
  * lost or damaged ones unless `look_only`, which leaves out those that an update deletes meanwhile; `say` gets a line for each. Objects are not
  * checked. */
 typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
-/* Fetches a submodule's commits into the repository, where builds find them; they are not commits of the solver. `path` decides where they are kept. */
-int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
-/* Opens the repository at an address, checked as for history_clone(). *ret stays NULL if it is on another machine. */
-int history_open_local(const char *url, git_repository **ret);
-/* True if the address leads to another machine, and is not a path, a file:// or a command. */
-bool history_is_remote(const char *url);
 /* True if the repository has this commit (40 digits), of the solver or of a submodule. */
 bool history_holds(struct history *h, const char *commit);
+/* The bare repository, for worktree checkouts; the caller owns the handle: git_repository_free(). */
+int history_repository(struct history *h, git_repository **ret);
+
+/* -- submodules -------------------------------------------------------------------------------------------------- */
+
+/* Fetches a submodule's commits into the repository, where builds find them; they are not commits of the solver. `path` decides where they are kept. */
+int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
 /* The commit named by a tag, a branch, a sha or HEAD among those fetched for the submodule at `path`. -ENOENT: none. */
 int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret);
 /* Calls fn for each submodule that .gitmodules names in HEAD, branches and tags, some more than once. Resolves addresses relative to `base`, the
@@ -64,6 +74,9 @@ typedef int (*history_submodule_fn)(void *user, const char *path, const char *ur
 int history_submodules(struct history *h, const char *base, history_submodule_fn fn, void *user);
 /* -EINVAL: `base` is on another machine, and its .gitmodules names a repository of this one. */
 int history_submodule_check(const char *base, const char *path, const char *url);
+
+/* -- commits made here ------------------------------------------------------------------------------------------- */
+
 struct snapshot_request {
         const char *dir;  /* the working tree, or a folder in it */
         const char *name; /* NULL: the time and the start of the sha */
@@ -85,6 +98,8 @@ struct history_root {
         struct slice text;         /* the file's content */
 };
 int history_add_root(struct history *h, const struct history_root *root, uint32_t *ret_number);
+
+/* -- commits ----------------------------------------------------------------------------------------------------- */
 
 uint32_t history_count(struct history *h);      /* commits; numbers are below it */
 uint64_t history_generation(struct history *h); /* changes with commits and refs */
@@ -109,6 +124,8 @@ int history_oids(struct history *h, uint32_t from, uint32_t n, git_oid *ret);
 /* Resolves any name of a commit that `git rev-parse` takes: full sha, prefix of at least four digits, tag, branch, HEAD~3. Finds only indexed
  * commits. HEAD is the default branch as of the last update. */
 int history_resolve(struct history *h, const char *revision, uint32_t *ret);
+
+/* -- refs -------------------------------------------------------------------------------------------------------- */
 
 enum ref_kind {
         REF_BRANCH = 'b',
@@ -135,6 +152,8 @@ DECLARE_REFS(ref_list)
 size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name);
 const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, const char *name); /* NULL: there is none */
 int history_head(struct history *h, uint32_t *ret);
+
+/* -- texts and changes ------------------------------------------------------------------------------------------- */
 
 enum commit_text {
         COMMIT_MESSAGE,
@@ -163,6 +182,8 @@ int history_files(struct history *h, uint32_t number, history_file_fn fn, void *
 /* The first line of the commit's message, printable. "" if it cannot be read, which is logged. */
 void history_subject(struct history *h, uint32_t number, struct buffer *ret);
 
+/* -- order ------------------------------------------------------------------------------------------------------- */
+
 /* *ret: `ancestor` is the commit itself or one of its ancestors. The first question about an ancestor reads the commits indexed after it (milliseconds
  * for tens of thousands); the last N_DESCENDANTS ancestors are cached. */
 int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool *ret);
@@ -187,6 +208,8 @@ DECLARE_REFS(commit_order)
 /* For qsort_r() with an order's `place`: of numbers of commits, or of structures that begin with one. */
 int commit_order_compare(const void *a, const void *b, void *place);
 
+/* -- sources ----------------------------------------------------------------------------------------------------- */
+
 /* The digest of the tree entries (id, mode, path) of `paths` at this commit: commits with equal sources share a build. Read from the store if it is
  * kept there. `paths` is NULL-terminated; empty: the whole tree. A missing path counts as absent, and is no error. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
@@ -197,6 +220,3 @@ int history_keep_source(struct history *h, struct store_txn *t, uint32_t number,
 /* The digest of every commit, (*ret)[number], zero for a commit that the repository has lost; free(). Takes seconds for tens of thousands of commits
  * the first time, milliseconds later: digests are kept in the store. */
 int history_sources(struct history *h, char *const *paths, struct digest **ret, uint32_t *ret_n);
-
-/* The bare repository, for worktree checkouts; the caller owns the handle: git_repository_free(). */
-int history_repository(struct history *h, git_repository **ret);

@@ -32,7 +32,7 @@ static bool has_origin(git_repository *git)
         return git_remote_lookup(&remote, git, "origin") == 0 && git_remote_url(remote) && git_remote_refspec_count(remote) >= 2;
 }
 
-static bool is_readable(struct history *h)
+static bool config_is_readable(struct history *h)
 {
         cleanup_git_config git_config *config = NULL;
         cleanup_free char *path = format_string("%s/config", h->path);
@@ -58,7 +58,7 @@ static void check_config(struct ref_check *c, const char *url)
         int r = history_repository(c->history, &c->git);
         bool mended = false;
 
-        if (r == 0 ? has_origin(c->git) : is_readable(c->history)) /* another fault is reported elsewhere */
+        if (r == 0 ? has_origin(c->git) : config_is_readable(c->history)) /* another fault is reported elsewhere */
                 return;
         if (url && !c->look_only) {
                 git_repository_free(steal_pointer(c->git));
@@ -127,7 +127,7 @@ static void check_ref(struct ref_check *c, const struct ref_list *l, const struc
         tell_lost(c, name, "lost or damaged", r, was);
 }
 
-/* A branch at the index's HEAD; if there are several, one whose name begins with the rest of the file. */
+/* A branch at the index's HEAD; of several, one whose name begins with `target`, what a damaged HEAD still says. NULL: there is none. */
 static const struct ref *head_branch(const struct ref_list *l, const char *target)
 {
         const struct ref *found = NULL;
@@ -143,7 +143,8 @@ static const struct ref *head_branch(const struct ref_list *l, const char *targe
         return found;
 }
 
-/* A HEAD that names a missing branch may be whole: the branch may be unborn. */
+/* True if HEAD is damaged. If it names a missing branch it may be whole, and the branch unborn: it is cut off if head_branch() goes on from there.
+ * *ret_target: the branch that it names; "": none. */
 static bool head_is_cut(struct ref_check *c, const struct ref_list *l, char ret_target[PATH_SIZE])
 {
         cleanup_git_reference git_reference *head = NULL;
@@ -166,6 +167,7 @@ static bool head_is_cut(struct ref_check *c, const struct ref_list *l, char ret_
         return branch && full_name(branch, name) == 0 && strncmp(name, target, strlen(target)) == 0;
 }
 
+/* *ret: the branch that HEAD is to name, or the commit. */
 static int put_back_head(struct ref_check *c, const struct ref_list *l, const char *target, char ret[PATH_SIZE])
 {
         const struct ref *branch = head_branch(l, target);

@@ -12,7 +12,7 @@
 
 static bool is_hex(const char *s, size_t n)
 {
-        return strnlen(s, n + 1) >= n && strspn(s, "0123456789abcdef") >= n;
+        return strspn(s, "0123456789abcdef") >= n;
 }
 
 /* True for a file of a pack with this suffix, or with `suffix` NULL for a loose object. */

@@ -173,7 +173,7 @@ static int examine_rest(struct history *h, struct descendants *d)
         return r;
 }
 
-/* The table of this ancestor; a new one takes the place of the one that is replaced next. */
+/* The table of this ancestor; if there is none, an empty one in the place of the oldest. */
 static struct descendants *find_descendants(struct history *h, uint32_t of)
 {
         struct descendants *d;

@@ -1,4 +1,5 @@
-/* The index: its records, and indexing. */
+/* The index: its records, and indexing: all new commits, a transaction for each batch; then refs of ours for commits that refs have left; then the list
+ * of refs. If indexing is killed on the way, the next one does the rest, from the last list. */
 #include "cache/base/record.h"
 #include "core/history/history_internal.h"
 
@@ -195,7 +196,7 @@ static int walk_error(struct history *h, git_repository *git, const struct tips 
 static int index_commits(struct history *h, git_repository *git, const struct tips *tips, git_revwalk *walk, const struct progress *p, uint32_t *ret_new)
 {
         cleanup_free struct batch *b = allocate(1, sizeof(*b));
-        uint32_t fresh = 0, number;
+        uint32_t n_new = 0, number;
         git_oid oid;
         int e, r = 0;
 
@@ -203,19 +204,19 @@ static int index_commits(struct history *h, git_repository *git, const struct ti
                 if (e == 0 && history_number(h, &oid, &number) == 0) /* indexed by a process that was killed before it wrote the refs */
                         continue;
                 if (b->n == BATCH)
-                        r = progress_step(p, "indexing commits", fresh, 0);
+                        r = progress_step(p, "indexing commits", n_new, 0);
                 if (r == 0 && b->n == BATCH)
                         r = batch_write(h, b);
                 if (r == 0)
                         r = e < 0 ? walk_error(h, git, tips) : batch_add(b, git, &oid);
-                fresh++;
+                n_new++;
         }
         if (r == 0 && b->n > 0)
                 r = batch_write(h, b);
         batch_clear(b);
         if (r == 0)
-                r = progress_step(p, "indexing commits", fresh, fresh);
-        *ret_new = fresh;
+                r = progress_step(p, "indexing commits", n_new, n_new);
+        *ret_new = n_new;
         return r;
 }
 
@@ -311,7 +312,7 @@ static int keep_commit(struct history *h, git_repository *git, const git_oid *oi
         return 0;
 }
 
-/* A detached HEAD may have been the only ref that held its commit. */
+/* A detached HEAD may have been the only ref that held its commit. *ret_any: a ref was put, as below. */
 static int keep_old_head(struct history *h, git_repository *git, const struct ref_list *old, const struct tips *tips,
                          bool *ret_any)
 {

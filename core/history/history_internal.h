@@ -19,6 +19,22 @@
 #define COMMIT_FIXED (GIT_OID_RAWSZ + 16)
 #define N_IDLE       4 /* handles kept open */
 
+/* -- handles: threads cannot share libgit2's, and opening one takes a tenth of a millisecond ----------------------- */
+
+/* Uses of a handle before it is closed: libgit2 keeps up to 16 MB of unpacked objects with each, and frees them only then. */
+#define HANDLE_USES 1000
+
+struct handle {
+        struct history *history;
+        git_repository *git;
+        unsigned uses; /* before this one */
+};
+int history_handle(struct history *h, struct handle *ret);
+void history_handle_done(struct handle *handle);
+#define cleanup_handle cleanup(history_handle_done)
+
+/* -- the history -------------------------------------------------------------------------------------------------- */
+
 /* The descendants of a commit; the table only grows, with the index. */
 struct descendants {
         uint32_t of;
@@ -37,28 +53,11 @@ struct history {
         pthread_mutex_t lock;
         struct ref_list *listed;    /* under lock; owned: as last read; NULL: not read yet */
         struct commit_order *order; /* under lock; owned: as last made; NULL: not made yet */
-        struct idle {
-                git_repository *git;
-                unsigned uses;
-        } idle[N_IDLE];  /* under lock; handles not in use */
-        unsigned n_idle; /* under lock */
+        struct handle idle[N_IDLE]; /* under lock; handles not in use */
+        unsigned n_idle;            /* under lock */
         struct descendants descendants[N_DESCENDANTS]; /* under lock */
         unsigned next_descendants;                     /* under lock: the one to be replaced next */
 };
-
-/* -- handles: threads cannot share libgit2's, and opening one takes a tenth of a millisecond ----------------------- */
-
-/* Uses of a handle before it is closed: libgit2 keeps up to 16 MB of unpacked objects with each, and frees them only then. */
-#define HANDLE_USES 1000
-
-struct handle {
-        struct history *history;
-        git_repository *git;
-        unsigned uses; /* before this one */
-};
-int history_handle(struct history *h, struct handle *ret);
-void history_handle_done(struct handle *handle);
-#define cleanup_handle cleanup(history_handle_done)
 
 /* The commit's object; -ESTALE when the repository has lost it. */
 int history_object(struct history *h, git_repository *git, uint32_t number, git_commit **ret);

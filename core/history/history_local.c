@@ -31,7 +31,7 @@ static void wants_done(struct wants *w)
 }
 #define cleanup_wants cleanup(wants_done)
 
-static bool is_ours(const char *name)
+static bool is_branch_or_tag(const char *name)
 {
         return strncmp(name, "refs/heads/", 11) == 0 || strncmp(name, "refs/tags/", 10) == 0;
 }
@@ -44,7 +44,7 @@ static int add_wanted(struct wants *w, git_repository *from, const char *name)
         cleanup_git_object git_object *object = NULL, *commit = NULL;
         int r;
 
-        if (!is_ours(name) && !(w->with_kept && strncmp(name, "refs/solverfs/", 14) == 0))
+        if (!is_branch_or_tag(name) && !(w->with_kept && strncmp(name, "refs/solverfs/", 14) == 0))
                 return 0;
         if (!git_reference_is_valid_name(name) || git_reference_lookup(&ref, from, name) < 0 ||
             git_reference_resolve(&direct, ref) < 0) {
@@ -289,7 +289,7 @@ static int pack_missing(git_repository *from, git_repository *to, const struct w
 static const char *their_name(const char *name, const char *under, char ret[PATH_SIZE])
 {
         if (!under)
-                return is_ours(name) ? name : NULL;
+                return is_branch_or_tag(name) ? name : NULL;
         if (strncmp(name, under, strlen(under)) != 0 || snprintf(ret, PATH_SIZE, "refs/%s", name + strlen(under)) >= PATH_SIZE)
                 return NULL;
         return ret;

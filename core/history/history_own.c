@@ -34,12 +34,12 @@ int history_add_root(struct history *h, const struct history_root *root, uint32_
 {
         cleanup_git_repository git_repository *git = NULL;
         cleanup_close int lock = -1;
-        uint32_t fresh;
+        uint32_t n_new;
         git_oid commit;
 
         return history_lock(h->repos_dir, h->name, NULL, &lock)
             ?: history_repository(h, &git)
             ?: write_root(git, root, &commit)
-            ?: history_index(h, git, NULL, &fresh)
+            ?: history_index(h, git, NULL, &n_new)
             ?: history_number(h, &commit, ret_number);
 }

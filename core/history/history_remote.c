@@ -132,8 +132,7 @@ static int helper_end(struct helper *h)
         char reason[64];
         int status = 0;
 
-        while (waitpid(h->pid, &status, 0) < 0 && errno == EINTR)
-                ;
+        TEMP_FAILURE_RETRY(waitpid(h->pid, &status, 0));
         if (h->is_over)
                 return h->result;
         if (WIFSIGNALED(status))

@@ -4,11 +4,6 @@
 #define REVISION_MAX 1024
 #define PREFIX_MIN   4
 
-static bool is_hex(const char *s, size_t n)
-{
-        return strspn(s, "0123456789abcdefABCDEF") >= n;
-}
-
 /* -ENOENT: no commit's sha begins with the digits. */
 static int resolve_prefix(struct history *h, struct store_txn *t, const char *hex, size_t digits, uint32_t *ret)
 {
@@ -53,6 +48,7 @@ static int commit_of_ref(const struct ref_list *l, const char *name, uint32_t *r
         return *ret == COMMIT_NONE ? -ENOENT : 0;
 }
 
+/* -ENOENT, -ENOTUNIQ: without a sentence. */
 static int resolve_by_index(struct history *h, const char *revision, size_t length, uint32_t *ret)
 {
         cleanup_txn struct store_txn *t = NULL;
@@ -143,13 +139,14 @@ static int resolve_by_git(struct history *h, const char *revision, uint32_t *ret
 int history_resolve(struct history *h, const char *revision, uint32_t *ret)
 {
         size_t length = strnlen(revision, REVISION_MAX);
+        bool may_be_prefix = length >= PREFIX_MIN && strspn(revision, "0123456789abcdefABCDEF") == length;
         int r;
 
         if (length == 0 || length == REVISION_MAX)
                 return errorf(-EINVAL, length == 0 ? "an empty name is no revision" : "that is too long for a revision");
         r = resolve_by_index(h, revision, length, ret);
         /* Without any of these it is a plain name, and the index has all names but the ids of tags' own objects. */
-        if (r == -ENOENT && !strpbrk(revision, "^~:@{/-") && (!is_hex(revision, length) || length < PREFIX_MIN))
+        if (r == -ENOENT && !strpbrk(revision, "^~:@{/-") && !may_be_prefix)
                 return unknown(h, revision);
         if (r == -ENOENT)
                 r = resolve_by_git(h, revision, ret);

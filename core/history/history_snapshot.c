@@ -286,7 +286,7 @@ int history_snapshot(struct history *h, const struct snapshot_request *request, 
         cleanup_git_repository git_repository *from = NULL, *to = NULL;
         cleanup_close int lock = -1;
         git_oid commit;
-        uint32_t fresh;
+        uint32_t n_new;
         int r = request->name ? check_name(request->name) : 0;
 
         if (r == 0)
@@ -296,6 +296,6 @@ int history_snapshot(struct history *h, const struct snapshot_request *request, 
         if (r == 0)
                 r = open_tree(request->dir, &from)
                     ?: take_snapshot(h, from, to, request, &commit)
-                    ?: history_index(h, to, NULL, &fresh);
+                    ?: history_index(h, to, NULL, &n_new);
         return r < 0 ? r : history_number(h, &commit, ret_number);
 }

@@ -4,6 +4,8 @@
 
 #define BATCH 4096
 
+/* -- a digest ----------------------------------------------------------------------------------------------------- */
+
 static void hash_entry(struct hasher *hash, const char *path, unsigned mode, const git_oid *oid)
 {
         hasher_string(hash, path);
@@ -62,6 +64,7 @@ static int hash_path(const struct reading *r, const git_tree *tree, const char *
         return 0;
 }
 
+/* Without paths: the id of the whole tree. With exclusions alone: the root's other entries. Else each included path, unless it is excluded, too. */
 static int compute_source(struct history *h, git_repository *git, uint32_t number, char *const *paths, struct digest *ret)
 {
         cleanup_git_commit git_commit *c = NULL;
@@ -83,6 +86,8 @@ static int compute_source(struct history *h, git_repository *git, uint32_t numbe
         hasher_finish(reading.hash, ret);
         return r;
 }
+
+/* -- kept digests ------------------------------------------------------------------------------------------------- */
 
 static struct index_key source_key(const struct history *h, const struct digest *paths, uint32_t number)
 {
@@ -136,6 +141,8 @@ int history_keep_source(struct history *h, struct store_txn *t, uint32_t number,
         return store_put(t, h->tables.sources, index_slice(&key), SLICE(source->bytes, DIGEST_SIZE));
 }
 
+/* -- one path ----------------------------------------------------------------------------------------------------- */
+
 static bool tree_has(struct history *h, git_repository *git, uint32_t number, const char *path)
 {
         cleanup_git_commit git_commit *c = NULL;
@@ -156,6 +163,8 @@ int history_has_path(struct history *h, uint32_t number, const char *path, bool 
                 *ret = tree_has(h, handle.git, n - 1, path);
         return r;
 }
+
+/* -- all commits -------------------------------------------------------------------------------------------------- */
 
 /* A digest that cannot be stored (a full disk) is computed again the next time. */
 static bool try_to_keep(struct history *h, const struct digest *of_paths, const struct digest *list, const uint32_t *numbers,
@@ -181,7 +190,7 @@ static int fill_gaps(struct history *h, char *const *paths, const struct digest 
 {
         cleanup_git_repository git_repository *git = NULL; /* not a shared handle: it grows with everything it reads */
         bool keep = !store_read_only(h->store);
-        uint32_t fresh[BATCH];
+        uint32_t computed[BATCH]; /* not stored yet */
         size_t n = 0;
 
         for (uint32_t i = 0; i < n_list; i++) {
@@ -199,15 +208,15 @@ static int fill_gaps(struct history *h, char *const *paths, const struct digest 
                 }
                 if (r < 0)
                         return r;
-                fresh[n++] = i;
+                computed[n++] = i;
                 if (n == BATCH) {
-                        keep = keep && try_to_keep(h, of_paths, list, fresh, n);
+                        keep = keep && try_to_keep(h, of_paths, list, computed, n);
                         n = 0;
                         git_repository_free(steal_pointer(git));
                 }
         }
         if (keep)
-                try_to_keep(h, of_paths, list, fresh, n);
+                try_to_keep(h, of_paths, list, computed, n);
         return 0;
 }
 

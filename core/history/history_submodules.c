@@ -47,6 +47,7 @@ bool history_holds(struct history *h, const char *commit)
         return oid_parse(commit, &oid) == 0 && history_repository(h, &git) == 0 && git_commit_lookup(&c, git, &oid) == 0;
 }
 
+/* HEAD, which is not fetched, is the branch main or master. */
 int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret)
 {
         const char *const places[][2] = {{"tags/", name}, {"heads/", name}, {"heads/", "main"}, {"heads/", "master"}};

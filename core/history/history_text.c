@@ -12,6 +12,8 @@
 #define ENTRY_COST 250
 #define DEPTH_MAX  256
 
+/* -- dates and paths ---------------------------------------------------------------------------------------------- */
+
 static void add_date(struct buffer *b, git_time when)
 {
         time_t local = (time_t)(when.time + 60 * (int64_t)when.offset);
@@ -63,6 +65,8 @@ static void add_delta(struct buffer *b, const git_diff_delta *d)
         add_path(b, d->status == GIT_DELTA_DELETED ? d->old_file.path : d->new_file.path);
         buffer_adds(b, "\n");
 }
+
+/* -- the diff ----------------------------------------------------------------------------------------------------- */
 
 static int commit_tree(const git_commit *c, git_tree **ret)
 {
@@ -153,6 +157,8 @@ static int add_changes(git_repository *git, git_commit *c, struct buffer *b)
                 add_delta(b, git_diff_get_delta(diff, i));
         return r;
 }
+
+/* -- hunks, patch, files, texts ----------------------------------------------------------------------------------- */
 
 static int each_hunk(git_repository *git, git_diff *diff, size_t delta, commit_hunk_fn fn, void *user)
 {

@@ -6,6 +6,8 @@
 #include "core/git/object_reader.h"
 #include "core/git/regular_files.h"
 
+/* -- addresses ---------------------------------------------------------------------------------------------------- */
+
 /* The path that a path or a file:// URL names, as git reads both; NULL for any other URL. */
 static char *local_path(const char *url)
 {
@@ -38,63 +40,6 @@ static int open_local(const char *path, git_repository **ret)
                               "%s is a shallow clone and lacks its older commits; get them with 'git -C %s fetch --unshallow'",
                               path, path);
         return object_reader_install(*ret);
-}
-
-static int empty_folder(const char *path)
-{
-        int r = remove_tree(path);
-
-        if (r == 0 && mkdir(path, 0700) < 0)
-                r = errorf(-errno, "cannot make folder %s: %s", path, strerror(errno));
-        return r;
-}
-
-int history_make_bare(const char *path, const char *url, git_repository **ret)
-{
-        git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
-        cleanup_git_remote git_remote *remote = NULL;
-        cleanup_git_config git_config *config = NULL;
-        int r;
-
-        options.flags = GIT_REPOSITORY_INIT_BARE; /* no templates: no hooks */
-        r = git_repository_init_ext(ret, path, &options)
-            ?: git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES)
-            ?: git_remote_add_fetch(*ret, "origin", FETCH_TAGS)
-            ?: git_repository_config(&config, *ret);
-        if (r == 0) /* so that a person's `git gc` here prunes nothing, such as a submodule's commits that are on no branch any more */
-                r = git_config_set_string(config, "gc.pruneExpire", "never");
-        return r < 0 ? errorf(git_errno(r), "cannot make the repository %s: %s", path, git_error_text()) : 0;
-}
-
-static bool has_commits(git_repository *git)
-{
-        cleanup_git_references git_reference_iterator *it = NULL;
-        cleanup_git_reference git_reference *ref = NULL;
-        git_oid head; /* may be the only ref, if it is detached */
-
-        return git_reference_name_to_id(&head, git, "HEAD") == 0 ||
-               (git_reference_iterator_glob_new(&it, git, "refs/*") == 0 && git_reference_next(&ref, it) == 0);
-}
-
-/* `q` is the fetch without the repository. If possible, copies the objects of a local repository first, and fetches only the rest. */
-static int clone_into(const char *path, git_repository *local, struct remote_fetch *q)
-{
-        cleanup_git_repository git_repository *git = NULL;
-        int r = history_make_bare(path, q->url, &git), copied = r == 0 && local ? history_copy_objects(local, git) : 0;
-
-        if (copied == -ENOSPC)
-                return errorf(copied, "no room on the disk for the objects of %s", q->url);
-        if (copied < 0) {
-                log_info("%s is fetched, as its objects cannot be copied: %s", q->url, error_message(copied));
-                git_repository_free(steal_pointer(git));
-                r = empty_folder(path) ?: history_make_bare(path, q->url, &git);
-        }
-        q->git = git;
-        if (r == 0)
-                r = local ? history_fetch_local(local, git, NULL, q->progress) : history_fetch_remote(q);
-        if (r == 0 && !has_commits(git))
-                return errorf(-ENODATA, "%s has no commits yet", q->url);
-        return r;
 }
 
 /* libgit2's own message about an unknown protocol differs from version to version. */
@@ -139,6 +84,65 @@ int history_open_local(const char *url, git_repository **ret)
         char address[PATH_SIZE];
 
         return open_address(url, address, ret);
+}
+
+/* -- making a repository ------------------------------------------------------------------------------------------ */
+
+int history_make_bare(const char *path, const char *url, git_repository **ret)
+{
+        git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+        cleanup_git_remote git_remote *remote = NULL;
+        cleanup_git_config git_config *config = NULL;
+        int r;
+
+        options.flags = GIT_REPOSITORY_INIT_BARE; /* no templates: no hooks */
+        r = git_repository_init_ext(ret, path, &options)
+            ?: git_remote_create_with_fetchspec(&remote, *ret, "origin", url, FETCH_BRANCHES)
+            ?: git_remote_add_fetch(*ret, "origin", FETCH_TAGS)
+            ?: git_repository_config(&config, *ret);
+        if (r == 0) /* so that a person's `git gc` here prunes nothing, such as a submodule's commits that are on no branch any more */
+                r = git_config_set_string(config, "gc.pruneExpire", "never");
+        return r < 0 ? errorf(git_errno(r), "cannot make the repository %s: %s", path, git_error_text()) : 0;
+}
+
+static bool has_commits(git_repository *git)
+{
+        cleanup_git_references git_reference_iterator *it = NULL;
+        cleanup_git_reference git_reference *ref = NULL;
+        git_oid head; /* may be the only ref, if it is detached */
+
+        return git_reference_name_to_id(&head, git, "HEAD") == 0 ||
+               (git_reference_iterator_glob_new(&it, git, "refs/*") == 0 && git_reference_next(&ref, it) == 0);
+}
+
+static int empty_folder(const char *path)
+{
+        int r = remove_tree(path);
+
+        if (r == 0 && mkdir(path, 0700) < 0)
+                r = errorf(-errno, "cannot make folder %s: %s", path, strerror(errno));
+        return r;
+}
+
+/* `q` is the fetch without the repository. If possible, copies the objects of a local repository first, and fetches only the rest. */
+static int clone_into(const char *path, git_repository *local, struct remote_fetch *q)
+{
+        cleanup_git_repository git_repository *git = NULL;
+        int r = history_make_bare(path, q->url, &git), copied = r == 0 && local ? history_copy_objects(local, git) : 0;
+
+        if (copied == -ENOSPC)
+                return errorf(copied, "no room on the disk for the objects of %s", q->url);
+        if (copied < 0) {
+                log_info("%s is fetched, as its objects cannot be copied: %s", q->url, error_message(copied));
+                git_repository_free(steal_pointer(git));
+                r = empty_folder(path) ?: history_make_bare(path, q->url, &git);
+        }
+        q->git = git;
+        if (r == 0)
+                r = local ? history_fetch_local(local, git, NULL, q->progress) : history_fetch_remote(q);
+        if (r == 0 && !has_commits(git))
+                return errorf(-ENODATA, "%s has no commits yet", q->url);
+        return r;
 }
 
 /* Syncs a complete repository, and renames it to its final path. */
@@ -202,6 +206,8 @@ int history_init(const char *repos_dir, const char *name)
         r = make_repository(repos_dir, name, NULL, NULL, NULL);
         return r == -EEXIST ? sync_folder(repos_dir) : r;
 }
+
+/* -- updating ----------------------------------------------------------------------------------------------------- */
 
 int history_fetch(struct history *h, git_repository *git, const char *url, const char *under, int lock, const struct progress *p)
 {
