@@ -20,12 +20,12 @@ struct localization {
                 struct fact *fact; /* owns a ref */
                 bool failed;       /* the commit cannot be built */
         } * answers; /* one per want, kept until all are there: the order of arrival must not matter. NULL: nothing is asked */
-        bool stopped;
-        bool lost;              /* the sources of a commit are */
+        bool is_stopped;
+        bool has_lost;          /* the sources of a commit are lost, so it counts as one that cannot be built */
         enum verdict *expected; /* by case: the first sat or unsat; VERDICT_UNKNOWN: none yet */
-        enum verdict (*first)[2]; /* by case: at the start and at the target, of the run without another seed; N_VERDICTS: none yet, or wrong */
+        enum verdict (*first_answers)[2]; /* by case: at the start and at the target, of the run under seed 0; N_VERDICTS: none yet, or wrong */
         bool *disturbed;        /* by case: some runs were disturbed */
-        size_t builds;
+        size_t builds; /* done by this search */
 };
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
@@ -89,8 +89,6 @@ static int read_parents(struct localization *l)
                 l->commits[i].parents = l->parents + from[i];
         return 0;
 }
-
-#define UNKNOWN_BUILD 300 /* seconds, if nothing was built yet */
 
 /* -- outcomes ----------------------------------------------------------------------------------------------------- */
 
@@ -172,14 +170,14 @@ static void feed(struct localization *l, uint32_t commit, size_t test, unsigned 
         outcome.seed = seed;
         for (int end = 0; end < 2 && seed == 0; end++)
                 if (is_program_of(l, commit, end == 0 ? l->start : l->options.target))
-                        l->first[test][end] = end == 0 && f->wrong ? N_VERDICTS : f->verdict;
+                        l->first_answers[test][end] = end == 0 && f->wrong ? N_VERDICTS : f->verdict;
         localize_feed(l->search, commit, test, &outcome);
 }
 
 /* -- what is known before ----------------------------------------------------------------------------------------- */
 
 /* 1: the commit is built; -ENODATA: it cannot be built; 0: nothing is known. */
-static int look_at_build(const struct localization *l, uint32_t commit)
+static int known_build(const struct localization *l, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         int r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
@@ -227,8 +225,9 @@ static bool is_repeated(const struct localization *l, const uint32_t *known, siz
         return false;
 }
 
-/* Feeds known builds and runs of the commits between the ends; the reference's first. A run that is left out is asked for like one that is not known. */
-static int look_at_known(struct localization *l)
+/* Feeds all known builds, and the known first runs of the commits from the start to the target on its line. A run that is left out is asked for like one
+ * that is not known. */
+static int feed_all_known(struct localization *l)
 {
         cleanup_free uint32_t *known = NULL;
         cleanup_free bool *on_line = allocate(l->n, sizeof(*on_line));
@@ -243,7 +242,7 @@ static int look_at_known(struct localization *l)
         for (size_t i = 0; i < line.n; i++)
                 on_line[line.list[i]] = true; /* commits beside the line are looked up when needed */
         for (size_t i = 0; i < n && known[i] < l->n && r >= 0; i++) {
-                int built = is_repeated(l, known, i) ? 0 : look_at_build(l, known[i]);
+                int built = is_repeated(l, known, i) ? 0 : known_build(l, known[i]);
 
                 if (built == 1)
                         localize_built(l->search, known[i]);
@@ -274,7 +273,7 @@ void localization_free(struct localization *l)
         free(l->commits);
         free(l->parents);
         free(l->expected);
-        free(l->first);
+        free(l->first_answers);
         free(l->disturbed);
         free(l);
 }
@@ -307,9 +306,9 @@ static int begin_search(struct localization *l)
 
                 r = localize_add_case(l->search, l->start, l->options.target);
                 l->expected[i] = verdict_is_decided(status) ? status : VERDICT_UNKNOWN;
-                l->first[i][0] = l->first[i][1] = N_VERDICTS;
+                l->first_answers[i][0] = l->first_answers[i][1] = N_VERDICTS;
         }
-        return r < 0 ? r : look_at_known(l);
+        return r < 0 ? r : feed_all_known(l);
 }
 
 /* The user did not name the commit where two lines part. If it cannot be built, the next commit of the target's line that can be built replaces it, but
@@ -318,7 +317,7 @@ static int step_over(struct localization *l)
 {
         int r = 0;
 
-        while (r == 0 && l->start != l->options.reference && look_at_build(l, l->start) == -ENODATA) {
+        while (r == 0 && l->start != l->options.reference && known_build(l, l->start) == -ENODATA) {
                 cleanup_revisions struct revisions line = {0};
                 uint32_t start = l->start;
 
@@ -345,7 +344,7 @@ int localization_new(const struct localization_options *options, struct localiza
         l->options.solver = solver_ref(options->solver);
         l->options.cases = cases;
         l->expected = allocate(options->n, sizeof(*l->expected));
-        l->first = allocate(options->n, sizeof(*l->first));
+        l->first_answers = allocate(options->n, sizeof(*l->first_answers));
         l->disturbed = allocate(options->n, sizeof(*l->disturbed));
         for (size_t i = 0; i < options->n; i++)
                 cases[i] = case_info_ref(options->cases[i]);
@@ -388,7 +387,7 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
         const uint32_t commit = (uint32_t)l->wants[i].commit;
 
         l->answers[i].failed = r == -ESTALE && commit != l->options.reference && commit != l->options.target; /* e.g. its submodule's commit is lost */
-        l->lost |= l->answers[i].failed;
+        l->has_lost |= l->answers[i].failed;
         if (l->answers[i].failed)
                 return 0;
         if (r < 0)
@@ -398,8 +397,9 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
         return 0;
 }
 
-/* Feeds the answers to the search, in the order of the questions, but those at the start first. */
-static int take_answers(struct localization *l)
+/* Feeds the answers to the search, in the order of the questions, but those at the start first: feed() takes the expected answer from them. A commit is
+ * counted as built when it fails, or has its run under seed 0. */
+static int feed_answers(struct localization *l)
 {
         int r = 0;
 
@@ -407,19 +407,19 @@ static int take_answers(struct localization *l)
                 const size_t i = at % l->n_wants;
                 const struct localize_want *w = &l->wants[i];
                 const struct answer *a = &l->answers[i];
-                bool was_unknown = true;
+                bool is_first_want = true; /* of its commit */
 
                 if (is_program_of(l, (uint32_t)w->commit, l->start) != (at < l->n_wants))
                         continue;
-                for (size_t k = 0; k < i && was_unknown; k++)
-                        was_unknown = l->wants[k].commit != w->commit;
+                for (size_t k = 0; k < i && is_first_want; k++)
+                        is_first_want = l->wants[k].commit != w->commit;
                 if (a->failed)
                         localize_unbuildable(l->search, w->commit);
                 else if (a->fact)
                         feed(l, (uint32_t)w->commit, w->test, w->seed, a->fact);
-                else if (!l->stopped)
+                else if (!l->is_stopped)
                         r = errorf(-ECANCELED, "the search was interrupted");
-                l->builds += was_unknown && (a->failed || (a->fact && w->seed == 0));
+                l->builds += is_first_want && (a->failed || (a->fact && w->seed == 0));
         }
         for (size_t i = 0; i < l->n_wants; i++)
                 fact_unref(l->answers[i].fact);
@@ -427,13 +427,15 @@ static int take_answers(struct localization *l)
         return r;
 }
 
+#define UNKNOWN_BUILD 300 /* seconds of a build, if nothing was built yet */
+
 int localization_next(struct localization *l, struct batch *ret)
 {
         int r = 0;
 
         if (l->answers) {
-                r = take_answers(l);
-                if (r >= 0 && !l->stopped)
+                r = feed_answers(l);
+                if (r >= 0 && !l->is_stopped)
                         r = step_over(l);
         }
         localize_set_costs(l->search, (double)build_usual_ns(l->options.workspace, l->options.solver) / 1e9 ?: UNKNOWN_BUILD, l->run_seconds);
@@ -448,7 +450,7 @@ int localization_next(struct localization *l, struct batch *ret)
 
 void localization_stop(struct localization *l)
 {
-        l->stopped = true;
+        l->is_stopped = true;
         localize_stop(l->search);
 }
 
@@ -467,7 +469,7 @@ static char *commit_text(const struct localization *l, size_t commit)
         return copy_string(full_sha(l->options.solver, (uint32_t)commit).s);
 }
 
-static void take_culprit(const struct localization *l, const struct localize_culprit *c, struct localized_culprit *ret)
+static void make_culprit(const struct localization *l, const struct localize_culprit *c, struct localized_culprit *ret)
 {
         cleanup_buffer struct buffer subject = {0};
 
@@ -520,7 +522,7 @@ struct localized *localization_result(const struct localization *l, size_t i)
         ret->verdict_before = o->before;
         ret->verdict_after = o->after;
         if (!ret->by_verdict) {
-                const enum verdict *first = l->first[i];
+                const enum verdict *first = l->first_answers[i];
 
                 ret->value_reference = ends[0];
                 ret->value_target = ends[1];
@@ -530,12 +532,12 @@ struct localized *localization_result(const struct localization *l, size_t i)
                         set_string(&ret->answer_target, verdict_name(first[1]));
                 }
         }
-        ret->is_unfinished = l->stopped && localize_is_cut_off(l->search, i);
+        ret->is_unfinished = l->is_stopped && localize_is_cut_off(l->search, i);
         ret->is_disturbed = l->disturbed[i] && ret->state != LOCALIZE_FOUND;
         ret->culprits = allocate(n, sizeof(*ret->culprits));
         for (; ret->n < n; ret->n++) {
-                take_culprit(l, &culprits[ret->n], &ret->culprits[ret->n]);
-                ret->has_lost |= l->lost && culprits[ret->n].n > 1;
+                make_culprit(l, &culprits[ret->n], &ret->culprits[ret->n]);
+                ret->has_lost |= l->has_lost && culprits[ret->n].n > 1;
         }
         return ret;
 }

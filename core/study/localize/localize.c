@@ -75,8 +75,8 @@ void localize_free(struct localize *l)
                 }
                 free(t->verifications);
                 free(t->facts);
-                free(t->spreads);
-                free(t->new_spreads);
+                free(t->gaps);
+                free(t->new_gaps);
         }
         for (struct line *line = l->lines, *next; line; line = next) {
                 next = line->next;

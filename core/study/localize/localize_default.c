@@ -41,6 +41,7 @@ static int top_level(const struct sighting *at)
 
 /* -- when is it sure enough --------------------------------------------------------------------------------------- */
 
+/* The case's verification of these two programs; n_verifications: it has none. */
 static size_t verification_at(const struct test *t, size_t before, size_t after)
 {
         size_t k = 0;
@@ -71,7 +72,8 @@ static double wrong_turn_risk(const struct search *s, const struct line *line, s
         return fmin(fmax(run / (build + run), 0.001), 0.05);
 }
 
-/* Asks for as many runs on the program as settle its level if they agree. */
+/* Asks for as many runs on the program as settle its level if they agree: each multiplies the odds of the likeliest level by (1 - noise) / noise. At most
+ * six at once. */
 static void repeat(struct search *s, const struct line *line, const struct sighting *at, double risk)
 {
         double top = fmin(at->level[top_level(at)], 1 - 1e-9), noise = 0, missing = log((1 - risk) / risk) - log(top / (1 - top));
@@ -107,7 +109,8 @@ static bool is_misled(const struct test *t, const struct judge_shift *shown)
         return !isnan(t->thresholds.effort_fast) && isfinite(whole) && fmax(shown->high, 1 / shown->low) < pow(whole, 0.25);
 }
 
-/* Runs both in turn under new seeds: the change must show again, in its direction. */
+/* Judges the runs of both in turn under seeds of their own: the change must show again, in its direction. Asks for more of them while the judgement wants
+ * some. If they show that a change of effort is none of the value, the plan is made anew without effort. */
 static void verify(struct search *s, size_t before, size_t after, struct localize_culprit *culprit)
 {
         cleanup_judgement struct judgement j = {0};
@@ -171,8 +174,8 @@ static size_t *commits_between(const struct localize *l, size_t before, size_t a
         return commits;
 }
 
-static void write_culprit(struct search *s, const struct line *line, const struct sighting *from, const struct sighting *to,
-                          bool is_cut_off)
+/* Adds the change between two places as a culprit, and verifies it unless more runs would make its set smaller. */
+static void write_culprit(struct search *s, const struct line *line, const struct sighting *from, const struct sighting *to, bool is_cut_off)
 {
         int level_before = top_level(from), level_after = top_level(to);
         double ends[2];
@@ -237,13 +240,12 @@ static void resolve(struct search *s, const struct line *line, const struct sigh
 
 /* from->change is the probability of a change in the gap. Unsure: repeats the end whose level is less sure. Likely: asks for a build that splits the gap;
  * if none in it is possible, resolves it. */
-static void search_gap(struct search *s, const struct line *line, const double *below, const struct sighting *from,
-                       const struct sighting *to)
+static void search_gap(struct search *s, const struct line *line, const double *below, const struct sighting *from, const struct sighting *to)
 {
         double risk = wrong_turn_risk(s, line, from->place, to->place);
 
         if (from->change > 0.5)
-                list_add(s->t->new_spreads, s->t->n_new_spreads, (struct spread){.line = line, .a = from->place, .b = to->place});
+                list_add(s->t->new_gaps, s->t->n_new_gaps, (struct gap){.line = line, .a = from->place, .b = to->place});
         if (from->change > risk && from->change < 1 - risk) {
                 double unsure_from = 1 - from->level[top_level(from)], unsure_to = 1 - to->level[top_level(to)];
                 const struct sighting *at = unsure_from > unsure_to ? from : to;
@@ -283,7 +285,7 @@ struct view {
         struct sighting *sightings;
         size_t n;
         double *below;
-        double still; /* posterior of no change at all */
+        double unchanged; /* posterior of no change at all */
 };
 
 static void view_done(struct view *v)
@@ -296,10 +298,10 @@ static void view_judge(const struct search *s, double rate, struct view *v)
 {
         for (size_t i = 0; i + 1 < v->n; i++)
                 v->sightings[i].prior = v->below[v->sightings[i + 1].place] - v->below[v->sightings[i].place];
-        v->still = posterior(v->sightings, v->n, rate, s->t->noise_prior);
+        v->unchanged = posterior(v->sightings, v->n, rate, s->t->noise_prior);
 }
 
-/* Drops unsure places between the ends, so that a sure change is between two sure places. */
+/* Drops unsure places between the ends, so that a change is between two sure places: for a case whose runs are used up. */
 static void view_thin(const struct search *s, double rate, struct view *v)
 {
         size_t n = 0;
@@ -337,7 +339,7 @@ static void repeat_least_sure(struct search *s, const struct line *line, const s
 {
         const struct sighting *least = NULL;
 
-        for (size_t i = 0; v->still < SURE_NONE && i < v->n; i++)
+        for (size_t i = 0; v->unchanged < SURE_NONE && i < v->n; i++)
                 if (may_repeat(s, &v->sightings[i]) &&
                     (!least || v->sightings[i].level[top_level(&v->sightings[i])] < least->level[top_level(least)]))
                         least = &v->sightings[i];
@@ -364,18 +366,19 @@ static void want_ends(struct search *s)
                                 want_seed(s->l, s->t->ends_at[end], s->test, seed);
 }
 
+/* Searches the line between a case's ends: first the ends themselves, then its gaps. Sets no_change if it is sure that there is none. */
 static void search_line(struct search *s, const struct line *line)
 {
         const size_t ends[2] = {line->at[0], line->at[line->n - 1]};
         cleanup(view_done) struct view v = {0};
-        bool seen = true, changed;
-        size_t runs;
+        bool have_run = true, changed;
+        size_t runs; /* between the ends */
 
         for (int i = 0; i < 2; i++) {
                 s->end_failed |= s->l->built[ends[i]] == BUILD_FAILED;
-                seen &= !s->end_failed && has_run(s, ends[i]);
+                have_run &= !s->end_failed && has_run(s, ends[i]);
         }
-        if (!seen)
+        if (!have_run)
                 return;
         if (s->t->ends != ENDS_DIFFER) {
                 want_ends(s);
@@ -391,7 +394,7 @@ static void search_line(struct search *s, const struct line *line)
         search_gaps(s, line, &v);
         if (changed || s->open)
                 return;
-        s->no_change = v.still >= SURE_NONE;
+        s->no_change = v.unchanged >= SURE_NONE;
         repeat_least_sure(s, line, &v);
 }
 
@@ -459,6 +462,7 @@ static bool search_side(struct search *s, const struct line *line, int before, i
 
 /* -- all cases ---------------------------------------------------------------------------------------------------- */
 
+/* Searches a case anew from its facts: sets its wants, culprits, gaps for the next prior, and state. */
 static void search_case(struct localize *l, size_t test)
 {
         struct test *t = &l->tests[test];
@@ -466,7 +470,7 @@ static void search_case(struct localize *l, size_t test)
         size_t slower = 0;
 
         results_clear(t);
-        t->n_new_spreads = 0;
+        t->n_new_gaps = 0;
         t->is_spent = l->is_stopped;
         t->is_cut_off = false;
         search_line(&s, t->line);
@@ -481,21 +485,21 @@ static void search_case(struct localize *l, size_t test)
                                                  : LOCALIZE_NO_CULPRIT;
 }
 
+/* Makes the gaps that were just found the present ones, and sums the culprits of all cases up over the programs. */
 static void update_density(struct localize *l)
 {
         memset(l->density, 0, l->n * sizeof(*l->density));
         for (size_t i = 0; i < l->n_tests; i++) {
                 struct test *t = &l->tests[i];
-                struct spread *old = t->spreads;
+                struct gap *old = t->gaps;
 
-                t->spreads = t->new_spreads;
-                t->n_spreads = t->n_new_spreads;
-                t->new_spreads = old;
-                t->n_new_spreads = 0;
-
-                for (size_t k = 0; k < t->n_spreads; k++)
-                        for (size_t x = t->spreads[k].a + 1; x <= t->spreads[k].b; x++)
-                                l->density[t->spreads[k].line->at[x]] += 1.0 / (double)(t->spreads[k].b - t->spreads[k].a);
+                t->gaps = t->new_gaps;
+                t->n_gaps = t->n_new_gaps;
+                t->new_gaps = old;
+                t->n_new_gaps = 0;
+                for (size_t k = 0; k < t->n_gaps; k++)
+                        for (size_t x = t->gaps[k].a + 1; x <= t->gaps[k].b; x++)
+                                l->density[t->gaps[k].line->at[x]] += 1.0 / (double)(t->gaps[k].b - t->gaps[k].a);
         }
 }
 
@@ -528,7 +532,7 @@ static void plan_once(struct localize *l)
         l->plans_anew = false;
         for (size_t i = 0; i < l->n_tests; i++) {
                 ends_judge(l, &l->tests[i]);
-                l->tests[i].n_spreads = 0;
+                l->tests[i].n_gaps = 0;
         }
         update_density(l);
         for (int pass = 0; pass < 2; pass++) {

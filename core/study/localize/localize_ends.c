@@ -50,7 +50,7 @@ static bool is_change(enum judge_change c)
 }
 
 /* The runs at an end, by effort or by seconds, without broken ones; `x` has room for all facts. */
-static size_t values_at(const struct localize *l, const struct test *t, int end, bool by_effort, double *x)
+static size_t values_at(const struct test *t, int end, bool by_effort, double *x)
 {
         size_t n = 0;
 
@@ -66,14 +66,14 @@ static size_t values_at(const struct localize *l, const struct test *t, int end,
         return n;
 }
 
-/* The median of the distances from the ends' medians: a few runs that show the other end do not change it (Hampel, 1974). */
-static void find_spread(const struct localize *l, struct test *t, double *x)
+/* Sets the spread: the median of the distances from the ends' medians, which a few runs that show the other end do not change (Hampel, 1974). */
+static void find_spread(struct test *t, double *x)
 {
         bool by_effort = !isnan(t->thresholds.effort_fast);
         size_t n = 0;
 
         for (int end = 0; end < 2; end++) {
-                size_t here = values_at(l, t, end, by_effort, x + n);
+                size_t here = values_at(t, end, by_effort, x + n);
                 double median = log(stat_median(x + n, here));
 
                 for (size_t i = 0; i < here; i++)
@@ -83,14 +83,15 @@ static void find_spread(const struct localize *l, struct test *t, double *x)
         t->thresholds.spread = fmax(n > 0 ? 1.4826 * stat_median(x, n) : 0, LEAST_SPREAD);
 }
 
-static void find_thresholds(const struct localize *l, struct test *t, const struct judged_case *c, double *x)
+/* `x` has room for all facts. */
+static void find_thresholds(struct test *t, const struct judged_case *c, double *x)
 {
         double at[2][2]; /* by effort; by end */
         bool is_slower = judge_is_regression(c->change), effort_goes_along;
 
         for (int by_effort = 0; by_effort < 2; by_effort++)
                 for (int end = 0; end < 2; end++)
-                        at[by_effort][end] = stat_median(x, values_at(l, t, end, by_effort, x));
+                        at[by_effort][end] = stat_median(x, values_at(t, end, by_effort, x));
         t->thresholds = (struct thresholds){.fast = fmin(at[0][0], at[0][1]), .slow = fmax(at[0][0], at[0][1]), .effort_fast = NAN, .effort_slow = NAN};
         if (isnan(at[0][0]) || isnan(at[0][1]))
                 t->thresholds.slow = INFINITY; /* the change is that there is an answer */
@@ -106,7 +107,7 @@ static void find_thresholds(const struct localize *l, struct test *t, const stru
                 t->thresholds.effort_fast = fmin(at[1][0], at[1][1]);
                 t->thresholds.effort_slow = fmax(at[1][0], at[1][1]);
         }
-        find_spread(l, t, x);
+        find_spread(t, x);
 }
 
 void ends_judge(const struct localize *l, struct test *t)
@@ -124,7 +125,7 @@ void ends_judge(const struct localize *l, struct test *t)
                 t->ends = is_change(c->change)                          ? ENDS_DIFFER
                           : c->wanted > 0 || c->change == JUDGE_UNKNOWN ? ENDS_OPEN
                                                                         : ENDS_SAME;
-                find_thresholds(l, t, c, x);
+                find_thresholds(t, c, x);
                 if (t->ends == ENDS_DIFFER && t->thresholds.slow < LOCALIZE_RATIO * t->thresholds.fast)
                         t->ends = ENDS_SAME;
         }

@@ -13,7 +13,7 @@
 
 /* -- the history -------------------------------------------------------------------------------------------------- */
 
-/* The programs from one commit to another along first parents, each once: the range of a search. */
+/* The programs from one commit to another along first parents: the range of a search. Neighbours with the same program are one place. */
 struct line {
         struct line *next;
         size_t from, to; /* the commits at its ends */
@@ -80,8 +80,8 @@ struct sighting {
         double prior;                    /* share of the prior mass of change between the two */
 };
 
-/* A gap that contains the culprit of a case: it adds to the prior of other cases. */
-struct spread {
+/* A gap of a line that likely contains a culprit of the case: it adds to the prior of other cases. */
+struct gap {
         const struct line *line;
         size_t a, b; /* places (a, b] */
 };
@@ -111,12 +111,13 @@ struct test {
         bool effort_misleads; /* a change of effort turned out to be none of the value */
         struct thresholds thresholds;
         double noise_prior[N_NOISE], noise[N_NOISE]; /* without and with the case's own facts */
-        struct spread *spreads, *new_spreads;        /* for the present prior, and for the next */
-        size_t n_spreads, n_new_spreads;
+        struct gap *gaps, *new_gaps;        /* for the present prior, and for the next */
+        size_t n_gaps, n_new_gaps;
         struct verification *verifications;
         size_t n_verifications;
         enum localize_state state;
-        bool is_spent, is_cut_off; /* it may ask for no more runs; it would have asked for some */
+        bool is_spent;   /* it may ask for no more runs */
+        bool is_cut_off; /* it is spent, and would have asked for some */
         struct localize_culprit *culprits;
         size_t n_culprits;
 };
@@ -125,11 +126,11 @@ struct test {
 struct demand {
         size_t test;
         const struct line *line;
-        size_t a, b;
+        size_t a, b;   /* places with a run at either end; those between may be built */
         double *below; /* below[x - a]: prior share of (a, x], 1 at b */
         double *alive; /* alive[x - a]: chance that x can be built; 0: known or presumed unbuildable */
         double best;   /* the most information of any place */
-        bool served;
+        bool served;   /* this plan has a run for it */
 };
 
 struct localize {

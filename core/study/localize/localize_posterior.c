@@ -217,13 +217,14 @@ struct pass {
         double likelihood[N_LEVELS], forward[N_LEVELS], backward[N_LEVELS], scale;
 };
 
+/* The probability of a step of the chain; `stay`: of no change. */
 static double step(double stay, int from, int to)
 {
         return from == to ? stay : (1 - stay) * moves_to(change_weight, from, to);
 }
 
-/* For one noise of the grid; returns the logarithm of the evidence and, by *still, of that of no change at all. */
-static double run_forward(const struct sighting *s, size_t n, double rate, int noise, struct pass *p, double *still)
+/* For one noise of the grid. Returns the logarithm of the evidence. *unchanged: the share of it without any change. */
+static double run_forward(const struct sighting *s, size_t n, double rate, int noise, struct pass *p, double *unchanged)
 {
         double evidence = 0, same[N_LEVELS], total = 0;
 
@@ -249,7 +250,7 @@ static double run_forward(const struct sighting *s, size_t n, double rate, int n
         }
         for (int k = 0; k < N_LEVELS; k++)
                 total += same[k]; /* scaled like forward, so it is a share of the evidence */
-        *still = n > 0 ? total : 1;
+        *unchanged = n > 0 ? total : 1;
         return n > 0 ? evidence : 0;
 }
 
@@ -270,12 +271,12 @@ static void run_backward(const struct sighting *s, size_t n, double rate, struct
 double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE])
 {
         cleanup_free struct pass *passes = allocate(n * N_NOISE, sizeof(*passes));
-        double weight[N_NOISE], still[N_NOISE], most = -INFINITY, total = 0, no_change = 0;
+        double weight[N_NOISE], unchanged[N_NOISE], most = -INFINITY, total = 0, no_change = 0;
 
         if (n == 0)
                 return 1;
         for (int k = 0; k < N_NOISE; k++) {
-                weight[k] = log(noise[k]) + run_forward(s, n, rate, k, passes + k * n, &still[k]);
+                weight[k] = log(noise[k]) + run_forward(s, n, rate, k, passes + k * n, &unchanged[k]);
                 run_backward(s, n, rate, passes + k * n);
                 most = fmax(most, weight[k]);
         }
@@ -288,7 +289,7 @@ double posterior(struct sighting *s, size_t n, double rate, const double noise[N
         for (int k = 0; k < N_NOISE; k++) {
                 double w = weight[k] / total;
 
-                no_change += w * still[k];
+                no_change += w * unchanged[k];
                 for (size_t i = 0; i < n; i++) {
                         const struct pass *p = &passes[k * n + i];
                         double stay = exp(-rate * s[i].prior), kept = 0;
@@ -316,13 +317,13 @@ double *prior_below(const struct localize *l, const struct test *t, const struct
 
         for (size_t x = 1; x < line->n; x++)
                 below[x] = CONCENTRATION / (double)(line->n - 1) + l->density[line->at[x]];
-        for (size_t i = 0; i < t->n_spreads; i++) {
-                const struct spread *s = &t->spreads[i];
+        for (size_t i = 0; i < t->n_gaps; i++) { /* the case's own share of the density */
+                const struct gap *g = &t->gaps[i];
 
-                for (size_t x = s->a + 1; x <= s->b; x++)
-                        for (uint32_t at = line->place[s->line->at[x]]; at > 0; at = line->again[at - 1])
+                for (size_t x = g->a + 1; x <= g->b; x++)
+                        for (uint32_t at = line->place[g->line->at[x]]; at > 0; at = line->again[at - 1])
                                 if (at > 1)
-                                        below[at - 1] -= 1 / (double)(s->b - s->a);
+                                        below[at - 1] -= 1 / (double)(g->b - g->a);
         }
         for (size_t x = 1; x < line->n; x++)
                 below[x] = total += fmax(below[x], 1e-9);
@@ -331,19 +332,19 @@ double *prior_below(const struct localize *l, const struct test *t, const struct
         return below;
 }
 
-/* Logarithm of the probability of a case's facts for each noise of the grid, less the greatest. */
+/* The probability of a case's facts for each noise of the grid, relative to the greatest. */
 static void noise_evidence(const struct localize *l, const struct test *t, double ret[N_NOISE])
 {
         size_t n;
         cleanup_free struct sighting *s = sightings_collect(t, t->line, &n);
         cleanup_free struct pass *passes = allocate(n, sizeof(*passes));
         cleanup_free double *below = prior_below(l, t, t->line);
-        double most = -INFINITY, still;
+        double most = -INFINITY, unchanged;
 
         for (size_t k = 0; k + 1 < n; k++)
                 s[k].prior = below[s[k + 1].place] - below[s[k].place];
         for (int k = 0; k < N_NOISE; k++)
-                most = fmax(most, ret[k] = run_forward(s, n, 1, k, passes, &still));
+                most = fmax(most, ret[k] = run_forward(s, n, 1, k, passes, &unchanged));
         for (int k = 0; k < N_NOISE; k++)
                 ret[k] = exp(ret[k] - most);
 }

@@ -1,3 +1,4 @@
+/* The result of a search: written as JSON and read back by one list of fields, printed as rows, stored as JSON. */
 #include "core/study/localize/localized.h"
 
 #include <math.h>
@@ -276,11 +277,13 @@ static bool is_lost_once(const struct localized *l)
         return (l->state == LOCALIZE_NO_CULPRIT || l->state == LOCALIZE_REVERSED) && *l->answer_reference;
 }
 
+/* The reference has no answer in half of its runs or more, so nothing can be lost. */
 static bool is_unsolved(const struct localized *l)
 {
         return (l->state == LOCALIZE_NO_CULPRIT || l->state == LOCALIZE_REVERSED) && isnan(l->value_reference) && !l->by_verdict;
 }
 
+/* Why no culprit is named, in parentheses. */
 static const char *why_not(const struct localized *l)
 {
         bool elsewhere = *l->start;
@@ -343,6 +346,7 @@ void localized_rows(const struct localized *l, struct buffer *to)
 
 /* -- in the store ------------------------------------------------------------------------------------------------- */
 
+/* *ret_failed: count_failed() when it was stored. */
 static int read_in(struct store_txn *t, const struct digest *key, struct localized **ret, json_int_t *ret_failed)
 {
         cleanup_blob struct blob b = {0};
@@ -361,7 +365,7 @@ static int read_in(struct store_txn *t, const struct digest *key, struct localiz
         return 0;
 }
 
-/* The commits of sets whose builds have failed here, and still count. */
+/* The number of commits in sets whose builds have failed here and still count: after an upgrade, or under a raised limit, they do not. */
 static json_int_t count_failed(struct workspace *w, struct solver *s, const struct localized *l)
 {
         json_int_t n = 0;
@@ -393,9 +397,9 @@ static int put_in(struct store_txn *t, const struct solver *s, const struct dige
 {
         cleanup_localized struct localized *there = NULL;
         cleanup_free char *text = NULL;
-        json_int_t were;
+        json_int_t failed_before;
         json_t *j;
-        int r = read_in(t, key, &there, &were);
+        int r = read_in(t, key, &there, &failed_before);
 
         if (r < 0 && r != -ENOENT)
                 return r;
