@@ -116,6 +116,7 @@ double judge_unsolved(const struct judge_pair *p)
         return cpu > 0 ? lesser(limit, fmax(cpu, fmax(p->run[0].seconds, p->run[1].seconds))) : limit;
 }
 
+/* `own`: the limit of the run itself, which ended it where need be; `limit`: the lesser one of the pair, 0: none. */
 static bool is_within(double seconds, double own, double limit)
 {
         return limit == 0 || own == limit || !(seconds > limit);
@@ -254,7 +255,7 @@ static struct sides sides_of(const struct series *s, size_t n)
         return ret;
 }
 
-/* The p of the first n pairs. */
+/* The p of the first n pairs: paired if the two sides correlate, as in estimate(). */
 static double test(const struct series *s, size_t n)
 {
         const struct sides sides = sides_of(s, n);
@@ -373,7 +374,7 @@ static void conclude(struct series *s)
         set_change(s);
 }
 
-/* The cases that follow a set which changed as a whole, and evenly. */
+/* Marks the cases that follow a set which changed as a whole, and evenly. */
 static void follow(struct measured *m, const struct judge_set_shift *set)
 {
         for (size_t i = 0; i < m->n; i++) {
@@ -395,7 +396,7 @@ static double error_of(const struct sides *s)
         return sqrt(square / (s->shift.n - 1) / s->shift.n);
 }
 
-/* True if all pairs that may be asked for would show the set's change of this case, which then follows. */
+/* True if this case, when all pairs that may be asked for are known, would show a change as large as the set's. */
 static bool may_follow(const struct measured *m, const struct judge_set_shift *set, const struct prospect *p, size_t n)
 {
         return fabs(log(set->ratio.mean)) >= -stat_normal_quantile(FOLLOWS / 2) * p->error * sqrt((double)n / (double)m->most_wanted);
@@ -443,10 +444,11 @@ static void one_seed(struct measured *m)
         }
 }
 
+/* Judges all cases and sets by one measure: each look, then the result over all pairs, then the set, which the cases may follow. */
 static void judge_measured(struct measured *m, const struct judge_case *cases, struct judgement *j)
 {
         const struct judge_set_shift *set = &j->set.by[m->measure];
-        bool is_led;
+        bool is_followed;
 
         read_series(cases, j, m);
         if (m->most_pairs <= 1)
@@ -456,11 +458,11 @@ static void judge_measured(struct measured *m, const struct judge_case *cases, s
         for (size_t i = 0; i < m->n && m->most_pairs > 1; i++)
                 conclude(&m->list[i]);
         judge_sets(m, cases, j);
-        is_led = set->is_even && (set->change == JUDGE_MORE || set->change == JUDGE_LESS);
-        if (is_led)
+        is_followed = set->is_even && (set->change == JUDGE_MORE || set->change == JUDGE_LESS);
+        if (is_followed)
                 follow(m, set);
         if ((m->is_asked || m->measure == JUDGE_TIME) && m->most_pairs > 1)
-                plan(m, is_led ? set : NULL, j);
+                plan(m, is_followed ? set : NULL, j);
 }
 
 /* -- cases -------------------------------------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ struct measured {
         size_t most_pairs, most_wanted;
         struct series *list; /* of the cases with the measure */
         size_t n;
-        double *room;
+        double *room; /* owned: the numbers of all series */
 };
 
 /* -- sets (judge_set.c) ------------------------------------------------------------------------------------------------ */

@@ -1,4 +1,5 @@
-/* The levels of a case along its builds. */
+/* The levels of a case along its builds: single readings are drawn to their neighbours if seeds are few, changes are found in intervals from the shortest
+ * to the whole line, each is moved to the best place between its neighbours, and the weakest ones that do not hold there are dropped. */
 #include "core/study/judge/judge_internal.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #define TESTS_A_GAP 3.0
 #define AROUND      7 /* readings around a lone one, which is in the middle */
 
-struct sums {
+struct sums { /* of some numbers: how many, of them, and of their squares */
         double n, x, square;
 };
 
@@ -109,7 +110,7 @@ static struct moments values_of(const struct line *l, size_t from, size_t to)
         return all.n > 0 ? (struct moments){all.n, all.x / all.n, fmax(0, all.square - all.x * all.x / all.n)} : (struct moments){0};
 }
 
-struct contrast {
+struct contrast { /* of one stretch against the next: the difference of their means, and its p; 0 and 1: nothing is known */
         double shift, p;
 };
 
@@ -157,21 +158,11 @@ static bool is_change(const struct line *l, struct contrast c)
 /* -- changes ------------------------------------------------------------------------------------------------------ */
 
 struct changes {
-        size_t *at; /* ascending */
+        uint64_t *at; /* ascending, once all are found */
         size_t n;
 };
 
-static void add_change(struct changes *c, size_t at)
-{
-        size_t i = c->n;
-
-        list_grow(c->at, c->n);
-        for (; i > 0 && c->at[i - 1] > at; i--)
-                c->at[i] = c->at[i - 1];
-        c->at[i] = at;
-        c->n++;
-}
-
+/* The beginning of the stretch before change i, and the end of the one behind it, of a line of n builds. */
 static size_t change_before(const struct changes *c, size_t i)
 {
         return i > 0 ? c->at[i - 1] : 0;
@@ -207,7 +198,7 @@ static bool holds_change(const struct changes *c, size_t from, size_t to)
         return false;
 }
 
-/* Tests the intervals of one length, each a quarter of it after the one before, except those that contain a change. Narrower ones were tested before. */
+/* Tests the intervals of one length, each a quarter of it after the one before, except those that contain a change already: narrower ones come first. */
 static void find_in_intervals(const struct line *l, size_t length, struct changes *c)
 {
         size_t to = 0;
@@ -219,7 +210,7 @@ static void find_in_intervals(const struct line *l, size_t length, struct change
                 from = to - length;
                 at = holds_change(c, from, to) ? 0 : best_in(l, from, to);
                 if (at > 0)
-                        add_change(c, at);
+                        list_add(c->at, c->n, at);
         }
 }
 
@@ -228,7 +219,7 @@ static void move_changes(const struct line *l, struct changes *c)
 {
         for (size_t i = 0; i < c->n; i++) {
                 size_t from = change_before(c, i), to = change_after(c, i, l->n),
-                       margin = c->at[i] - from > 1 && to - c->at[i] > 1 ? 1 : 0;
+                       margin = c->at[i] - from > 1 && to - c->at[i] > 1 ? 1 : 0; /* no stretch becomes a single build, unless it is one */
                 double least = INFINITY;
 
                 for (size_t at = from + 1 + margin; at + margin < to; at++) {
@@ -276,6 +267,7 @@ void judge_levels(const struct judge_build *builds, size_t n, double floor, stru
         read_line(builds, n, floor, &l);
         for (size_t length = 2; length <= n; length = length == n ? n + 1 : MIN(n, length + (length + 1) / 2))
                 find_in_intervals(&l, length, &c);
+        sort_list(c.at, c.n, sizeof(*c.at), compare_u64);
         move_changes(&l, &c);
         while (drop_change(&l, &c))
                 ;

@@ -58,7 +58,7 @@ static struct spread spread_of(const struct moments *c, size_t n)
                 weighted_between += c[i].n * apart * apart / (double)(n - 1);
         }
         ret.cases = sqrt(between / (double)n);
-        ret.is_even = !isnan(pooled) && weighted_between <= pooled * (1 + 3 * sqrt(2 / (double)(n - 1)));
+        ret.is_even = !isnan(pooled) && weighted_between <= pooled * (1 + 3 * sqrt(2 / (double)(n - 1))); /* three deviations of that ratio by chance */
         return ret;
 }
 
@@ -95,7 +95,7 @@ struct group { /* the set, or a family, by one measure */
         struct spread spread;   /* at that look; without one: of all pairs */
         struct moments *room;   /* [n] of the pairs of each case */
         double *before, *after; /* [all pairs] */
-        bool agrees;            /* the mean differs from 0 by no chance, and as the ranks do; a few outliers move it alone */
+        bool agrees;            /* the interval of the mean excludes 0, on the side that the ranks show; a few outliers move the mean alone */
         bool found;
 };
 
@@ -197,6 +197,7 @@ static enum judge_change change_of(const struct group *g)
         return g->looked > 0 && is_same(g) ? JUDGE_SAME : JUDGE_UNDECIDED;
 }
 
+/* The pairs per case that the set's next look needs; 0: it is decided or hopeless, or all cases have so many. */
 static size_t wanted_by(const struct group *g, const struct measured *m)
 {
         size_t least = JUDGE_PAIRS, wanted;
@@ -220,13 +221,13 @@ static size_t wanted_by(const struct group *g, const struct measured *m)
 
 /* -- all of them -------------------------------------------------------------------------------------------------- */
 
-/* Takes the series of family `of` (n_families: of all) and their floor: for times, the geometric mean of the cases must differ by a millisecond, too. */
-static void take_members(struct group *g, const struct measured *m, size_t of, size_t n_families)
+/* Adds the series of a family (n_families: of all) and sets their floor: for times, the geometric mean of the cases must differ by a millisecond, too. */
+static void add_members(struct group *g, const struct measured *m, size_t family, size_t n_families)
 {
         double sum[2] = {0};
 
         for (size_t i = 0; i < m->n; i++) {
-                if (of < n_families && m->list[i].family != of)
+                if (family < n_families && m->list[i].family != family)
                         continue;
                 g->list[g->n++] = &m->list[i];
                 sum[0] += log(m->list[i].ret->median[0]);
@@ -235,7 +236,7 @@ static void take_members(struct group *g, const struct measured *m, size_t of, s
         g->floor = judge_floor(m->measure, exp(fmin(sum[0], sum[1]) / (double)g->n));
 }
 
-/* Cases with the same program on both sides leave nothing to test. */
+/* The result before any test: unknown, or the same if the group has a case with one program on both sides, which leaves nothing to test. */
 static void set_untested(const struct judge_case *cases, const struct judgement *j, struct judge_set_shift *ret, size_t family)
 {
         *ret = (struct judge_set_shift){.ratio = mean_of(NULL, 0), .p = NAN};
@@ -265,7 +266,7 @@ void judge_sets(struct measured *m, const struct judge_case *cases, struct judge
                                            .room = room,
                                            .before = values,
                                            .after = values + pairs};
-                take_members(&groups[k], m, k, n_families);
+                add_members(&groups[k], m, k, n_families);
                 taken += groups[k].n;
                 set_untested(cases, j, groups[k].ret, k);
         }
@@ -319,6 +320,7 @@ static void count_side(const struct judge_case *c, const struct judged_case *jud
         s->flipped[side] += judged->flips[side] > judged->flips[!side];
 }
 
+/* Adds a case's PAR-2 to the set's; returns the differences of its pairs. */
 static struct moments count_par2(const struct judge_case *c, size_t pairs, struct judged_set *s)
 {
         struct moments before = {0}, after = {0}, difference = {0};
@@ -337,9 +339,8 @@ static struct moments count_par2(const struct judge_case *c, size_t pairs, struc
         return difference;
 }
 
-/* Of family `of`; n_families: of all. */
-static void count_set(const struct judge_case *cases, const struct judgement *j, size_t of, struct moments *room,
-                      struct judged_set *s)
+/* Counts the cases of a family (n_families: of all). */
+static void count_set(const struct judge_case *cases, const struct judgement *j, size_t family, struct moments *room, struct judged_set *s)
 {
         struct spread spread;
 
@@ -348,7 +349,7 @@ static void count_set(const struct judge_case *cases, const struct judgement *j,
                 const struct judged_case *judged = &j->cases[i];
                 size_t pairs = judge_pairs_of(c, &j->options);
 
-                if (of < j->options.n_families && c->family != of)
+                if (family < j->options.n_families && c->family != family)
                         continue;
                 s->cases++;
                 s->changes[judged->change]++;

@@ -1,3 +1,4 @@
+/* A case's points along the history read from the store, the rows of history.tsv, and the series in which steps are found. */
 #include "core/study/steps/case_history.h"
 
 #include <inttypes.h>

@@ -1,8 +1,9 @@
+/* The grid of commits that is measured first, coarse to fine, and then the middles of gaps whose ends differ. */
 #include "core/study/steps/history_plan.h"
 
 #include <math.h>
 
-#define SECONDS 0.010
+#define SECONDS 0.010 /* times that differ by less are the same */
 
 size_t history_step(size_t n, size_t points)
 {
@@ -10,35 +11,35 @@ size_t history_step(size_t n, size_t points)
 }
 
 struct piece {
-        size_t from, to; /* places on the grid, both taken */
+        size_t from, to; /* places on the grid, both in the order already */
 };
 
 void history_grid(size_t n, size_t step, size_t **ret, size_t *ret_n)
 {
-        size_t most = n == 0 ? 0 : (n - 1 + step - 1) / step + 1, taken = 0, head = 0, tail = 0;
+        size_t most = n == 0 ? 0 : (n - 1 + step - 1) / step + 1, n_order = 0, head = 0, tail = 0;
         size_t *order = allocate(most, sizeof(*order));
         cleanup_free struct piece *pieces = allocate(2 * most + 2, sizeof(*pieces));
 
         if (most > 0)
-                order[taken++] = 0; /* places on the grid count back from the newest */
+                order[n_order++] = 0; /* places on the grid count back from the newest */
         if (most > 1)
-                order[taken++] = most - 1;
+                order[n_order++] = most - 1;
         if (most > 2)
                 pieces[tail++] = (struct piece){0, most - 1};
         while (head < tail) {
                 struct piece p = pieces[head++];
                 size_t middle = (p.from + p.to) / 2;
 
-                order[taken++] = middle;
+                order[n_order++] = middle;
                 if (middle - p.from > 1)
                         pieces[tail++] = (struct piece){p.from, middle};
                 if (p.to - middle > 1)
                         pieces[tail++] = (struct piece){middle, p.to};
         }
-        for (size_t i = 0; i < taken; i++) /* from places to commits */
+        for (size_t i = 0; i < n_order; i++) /* from places to commits */
                 order[i] = order[i] * step < n - 1 ? n - 1 - order[i] * step : 0;
         *ret = order;
-        *ret_n = taken;
+        *ret_n = n_order;
 }
 
 bool history_differs(const struct localize_outcome *a, const struct localize_outcome *b)

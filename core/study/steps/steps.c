@@ -1,3 +1,4 @@
+/* Steps from the levels of a history (judge_levels()): a broken run is a value above all others there. */
 #include "core/study/steps/steps.h"
 
 #include <math.h>
