@@ -257,7 +257,8 @@ static int found_answer(struct tree *t, const struct node *n, struct value *v, s
 
         switch (n->inode.kind) {
         case KIND_FOUND_LOCALIZED:
-                finding_print_localized((struct localized *)v, ret);
+                buffer_adds(ret, "case\tcommit\tbefore\tafter\tsubject\n");
+                localized_rows((struct localized *)v, ret);
                 return 0;
         case KIND_FOUND_SEEDS:
                 seeds_print((struct seeds_value *)v, ret);

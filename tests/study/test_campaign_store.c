@@ -69,8 +69,8 @@ START_TEST(test_findings_are_kept)
         assert_ok(observation_get(w, OF_CAMPAIGNS, 3, 1, &f));
         ck_assert_str_eq(f->reference, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
         ck_assert_uint_eq(f->n_runs, 2);
-        ck_assert_double_eq(observation_seconds(f, f->reference), 0.5);
-        ck_assert_double_eq(observation_seconds(f, f->target), 20);
+        ck_assert_double_eq(observation_amount(f, f->reference), 0.5);
+        ck_assert_double_eq(observation_amount(f, f->target), 20);
         ck_assert_int_eq(f->runs[1].verdict, VERDICT_TIMEOUT);
         ck_assert_uint_eq(f->runs[1].case_id, f->case_id);
         ck_assert_double_eq(f->threshold, 7);
@@ -201,7 +201,7 @@ START_TEST(test_a_finding_by_another_measure)
         assert_ok(observation_get(w, OF_CAMPAIGNS, 3, f->number, &kept));
         ck_assert_int_eq(kept->measure, JUDGE_MEMORY);
         ck_assert(!kept->is_cpu_time);
-        ck_assert_uint_eq(observation_held(kept, &pairs), 2); /* a process of a megabyte is as good as one of sixteen */
+        ck_assert_uint_eq(observation_pairs_shown(kept, &pairs), 2); /* a process of a megabyte is as good as one of sixteen */
         ck_assert_uint_eq(pairs, 3);
         assert_ok(observation_find(w, f, slice_string("(assert true)"), &found));
         ck_assert_uint_eq(found->number, f->number);

@@ -20,7 +20,7 @@ static void parse_kind(void *to, const char *text)
 /* A time in seconds; for other measures a count. */
 static json_t *amount_json(const struct observation *f, const char *version)
 {
-        cleanup_free char *text = format_string("%.*f", f->measure == JUDGE_TIME ? 6 : 0, observation_seconds(f, version));
+        cleanup_free char *text = format_string("%.*f", f->measure == JUDGE_TIME ? 6 : 0, observation_amount(f, version));
 
         return json_string(text);
 }
@@ -41,11 +41,11 @@ static void show(const struct finding_choice *c)
         const struct observation *f = c->finding;
         const char *kind = observation_kind_name(f->kind), *mark = observation_mark_name(f->mark), *measure = judge_measure_name(f->measure);
         const bool is_time = f->measure == JUDGE_TIME;
-        unsigned pairs, held = observation_held(f, &pairs);
+        unsigned pairs, held = observation_pairs_shown(f, &pairs);
         char machine[PATH_SIZE], kind_shown[32], holds[32] = "-", culprit[13];
         json_t *j = json_pack("{si ss si sI ss ss sf sf so ss so sI sI ss so so}", "id", (int)f->number, "kind", kind, "case", (int)f->case_id, "size",
-                              (json_int_t)c->size, "reference", f->reference, "target", f->target, "before", observation_seconds(f, f->reference), "after",
-                              observation_seconds(f, f->target), "campaign", json_printable(f->origin), "mark", mark, "url", json_printable(f->url),
+                              (json_int_t)c->size, "reference", f->reference, "target", f->target, "before", observation_amount(f, f->reference), "after",
+                              observation_amount(f, f->target), "campaign", json_printable(f->origin), "mark", mark, "url", json_printable(f->url),
                               "found", (json_int_t)f->found, "count", (json_int_t)c->count, "culprit", c->culprit, "reason",
                               json_legible(common.json ? f->reason : ""), "signature", json_legible(common.json ? f->signature : ""));
 

@@ -53,13 +53,13 @@ json_t *campaign_settings_json(const struct campaign_settings *s)
 
 char *campaign_decisions(const struct campaign_settings *s)
 {
-        static const char *const others[] = {"seconds", "jobs", "localize", "localize-seconds", "reduce-seconds", "fingerprint"};
+        static const char *const without[] = {"seconds", "jobs", "localize", "localize-seconds", "reduce-seconds", "fingerprint"};
         json_t *j = campaign_settings_json(s);
         char *text;
 
-        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-                json_object_del(j, others[i]);
-        text = json_dumps(j, JSON_SORT_KEYS); /* NULL: a path that is no UTF-8 */
+        for (size_t i = 0; i < ARRAY_SIZE(without); i++)
+                json_object_del(j, without[i]);
+        text = json_dumps(j, JSON_SORT_KEYS);
         json_decref(j);
         return text ?: copy_string("");
 }

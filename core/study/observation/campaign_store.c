@@ -23,8 +23,7 @@ int campaign_check_name(const char *name)
         size_t n = strlen(name);
 
         if (n == 0 || n > CAMPAIGN_NAME_MOST || name[0] == '.')
-                return errorf(-EINVAL, "'%s' is not a name for a campaign: 1 to %d bytes, the first not a point", name,
-                              CAMPAIGN_NAME_MOST);
+                return errorf(-EINVAL, "'%s' is not a name for a campaign: 1 to %d bytes, the first not a point", name, CAMPAIGN_NAME_MOST);
         if (strcmp(name, COMPARED_ORIGIN) == 0)
                 return errorf(-EINVAL, "'%s' is not a name for a campaign: findings of 'compare --keep' have it", name);
         for (size_t i = 0; i < n; i++)
@@ -69,8 +68,7 @@ int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, 
         return put_json(w, 't', solver, name, campaign_status_json(s));
 }
 
-int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
-                 struct campaign_status *ret_status)
+int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings, struct campaign_status *ret_status)
 {
         json_t *status = NULL, *settings = NULL;
         int r = 0;

@@ -22,8 +22,7 @@ struct campaign_settings {
         char *target;
         char **oracles; /* further versions that settle contradictions between two; NULL-terminated */
         uint64_t seed;
-        enum judge_measure
-                measure; /* searched for: JUDGE_TIME, _MEMORY or _EFFORT; the latter two use wall-clock limits */
+        enum judge_measure measure; /* searched for: JUDGE_TIME, _MEMORY or _EFFORT; the latter two use wall-clock limits */
         double timeout, threshold; /* seconds; the threshold as for judge_is_above() */
         double seconds;                    /* of work in total */
         uint64_t most_finds;               /* in this call, of any kind; 0: no limit. Not kept */
@@ -38,7 +37,7 @@ struct campaign_settings {
         /* A campaign for unknowns has these, too: */
         enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: by each seed's status, or the versions' answers */
         unsigned iterations, chain; /* steps per seed in total, and per chain before the next one begins at the seed again */
-        char *fingerprint;          /* of seeds and rules, which must not change while a campaign continues; set by campaign_run() */
+        char *fingerprint;          /* of seeds and rules, which must not change while a campaign continues; set by campaign_run(); NULL: not yet */
 };
 /* Defaults, except for references, target and seconds; name is NULL. */
 void campaign_settings_new(struct campaign_settings *ret);
@@ -76,9 +75,8 @@ int campaign_check_name(const char *name);
 /* NULL-terminated; strings_free(). */
 int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n);
 /* Settings, status, or both; either may be NULL. With settings, the status is empty if the campaign was killed before it had one. */
-int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings,
-                 struct campaign_status *ret_status);
-/* The settings that determine a campaign, without its name: equal texts, equal campaigns. free(). */
+int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings, struct campaign_status *ret_status);
+/* The settings that determine which inputs a campaign tries and finds, without its name: equal texts, equal campaigns. free(). "": a path is no UTF-8. */
 char *campaign_decisions(const struct campaign_settings *s);
 int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s); /* under s->name */
 int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s);

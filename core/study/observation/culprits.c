@@ -159,8 +159,7 @@ static int get_override(struct store_txn *t, const uint8_t key[KEY_SIZE], struct
         return record_end(&from.from, "the class of a commit");
 }
 
-int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
-                const enum culprit_intent *intent)
+int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class, const enum culprit_intent *intent)
 {
         cleanup_culprits struct culprits all = {0};
         struct store_update u = {.store = workspace_store(w)};

@@ -55,5 +55,4 @@ void culprits_done(struct culprits *c);
 #define cleanup_culprits cleanup(culprits_done)
 
 /* Sets class, intent or both; NULL leaves one as it is. -ENOENT: no finding is localized to this commit. */
-int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class,
-                const enum culprit_intent *intent);
+int culprit_set(struct workspace *w, struct solver *s, uint32_t commit, const enum culprit_class *class, const enum culprit_intent *intent);

@@ -10,7 +10,8 @@
 /* True if the finding is between two commits of one history: a slowdown by its times, any other by answers, which must differ. Versions with arguments
  * and programs of the machine have no history. */
 bool finding_is_localizable(const struct solver *s, const struct observation *f);
-enum verdict finding_verdict(const struct observation *f, const char *version); /* the version's answer when the finding was made */
+/* The version's answer when the finding was made; VERDICT_ERROR: it was not measured. */
+enum verdict finding_verdict(const struct observation *f, const char *version);
 /* The options of a search for the finding's commits; *info: its case, a reference, to which the options point. -ENODATA with a sentence: no history. */
 int finding_localization_options(struct workspace *w, struct solver *s, const struct observation *f, struct case_info **info,
                                  struct localization_options *ret);
@@ -20,8 +21,6 @@ int finding_query_localized(struct workspace *w, struct solver *s, const struct 
 int finding_localization(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret);
 /* The same, but -ENOENT while it is not final. */
 int finding_localized(struct workspace *w, struct solver *s, const struct observation *f, struct localized **ret);
-/* localized.tsv: "case\tcommit\tbefore\tafter\tsubject". */
-void finding_print_localized(const struct localized *result, struct buffer *ret);
 
 /* Sets limit and seed of the finding's runs for a cell, which has its solver. */
 void finding_set_cell(const struct observation *f, struct cell *cell);
@@ -33,9 +32,10 @@ void finding_set_cell(const struct observation *f, struct cell *cell);
 
 /* The interest that a reduction keeps; INTEREST_IMPLICATION if the finding has two formulas, one of which implies the other. */
 enum interest finding_interest(const struct observation *f);
+/* The last line of the chain, "rule\tdirection\tplace": how the formula before the last rule became the input. "": there is no chain. free(). */
+char *finding_last_step(const struct observation *f);
 /* `most_ns`, `jobs`: as in struct reduction_options. -ENOENT: the input is gone. */
-int finding_query_reduced(struct workspace *w, struct solver *s, const struct observation *f, uint64_t most_ns, unsigned jobs,
-                          struct query **ret);
+int finding_query_reduced(struct workspace *w, struct solver *s, const struct observation *f, uint64_t most_ns, unsigned jobs, struct query **ret);
 /* The result of the finding's reduction. -ENOENT: it has not ended. */
 int finding_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct reduction *ret);
 
@@ -43,7 +43,7 @@ int finding_reduced(struct workspace *w, struct solver *s, const struct observat
 
 /* "version\tresult\ttime\tsamples": the versions measured when it was found; the third column is named after the finding's measure. */
 void finding_print_times(const struct observation *f, struct buffer *ret);
-/* Further rows, of later measurements: one commit per program. */
+/* Further rows, of later measurements: one commit for each program that the finding's own rows lack. */
 struct case_history;
 int finding_print_later(struct workspace *w, const struct observation *f, const struct case_history *h, struct buffer *ret);
 int finding_report(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret);
@@ -57,17 +57,17 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
  *
  * A finding reproduces under a seed if the reference answers, the target does not contradict it, and the target takes more by the finding's threshold. */
 
-#define SEEDS_MOST 30
+#define N_SEEDS 30
 
 struct seeds_run {
         enum verdict verdict;
-        double amount; /* of the finding's measure: seconds by its clock, bytes, effort */
+        double amount; /* of the finding's measure: seconds by its clock, bytes, effort; 0: none */
 };
 struct seeds_value {
         struct value value;
         enum judge_measure measure;
         double threshold;
-        struct seeds_run runs[SEEDS_MOST][2]; /* under seed i + 1: reference, target */
+        struct seeds_run runs[N_SEEDS][2]; /* under seed i + 1: reference, target */
 };
 
 /* True for a slowdown between two versions whose recipes have a seed. */

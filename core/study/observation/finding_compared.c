@@ -1,3 +1,4 @@
+/* A finding from a case's pairs: kind and measure by how the case changed, the pairs as evidence, the threshold between the medians. */
 #include "core/study/observation/finding_compared.h"
 
 #include <math.h>
@@ -43,15 +44,17 @@ static double limit_of(const struct observation *f, const struct judge_run *run)
         return f->is_cpu_time && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
 }
 
-/* As observed_runs.seconds has it. */
+/* As observed_runs.seconds has it. Of memory and effort, a pair with a run without an answer never shows the finding: that run counts as the most before,
+ * as 0 after. */
 static double amount_of(const struct observation *f, const struct judge_run *run, int side)
 {
         double amount = f->measure == JUDGE_MEMORY ? run->memory : run->effort;
+        bool is_ended = verdict_is_decided(run->verdict) || run->verdict == VERDICT_MEMOUT; /* by an answer, or by the measure's limit */
 
+        if (f->measure != JUDGE_TIME && is_ended && isfinite(amount))
+                return amount;
         if (f->measure != JUDGE_TIME)
-                return (verdict_is_decided(run->verdict) || run->verdict == VERDICT_MEMOUT) && isfinite(amount) ? amount
-                       : side == 0                                                                               ? observation_most(f->measure)
-                                                                                                                 : 0;
+                return side == 0 ? observation_most(f->measure) : 0;
         if (f->kind == FINDING_SPR && !verdict_is_decided(run->verdict) && run->limit > 0)
                 return limit_of(f, run);
         return f->is_cpu_time ? run->cpu_seconds : run->seconds;
@@ -69,7 +72,7 @@ static void add_runs(struct observation *f, const struct comparing_table *t, con
         observation_add_runs(f, t->sha[side], usual_answer(c, side), amounts, n);
 }
 
-/* Half of the way between the medians, as verify.sh takes it between a culprit and its parent. */
+/* Half of the way between the medians, as verify.sh takes it between a culprit and its parent; of memory and effort on the scale of logarithms. */
 static double threshold_of(const struct observation *f)
 {
         double at[2];
@@ -79,7 +82,8 @@ static double threshold_of(const struct observation *f)
         return f->measure == JUDGE_TIME ? fmax((at[1] - at[0]) / 2, 0) : at[0] > 0 ? sqrt(fmax(at[1] / at[0], 1)) : 1;
 }
 
-static int keep(struct workspace *w, const struct comparing_table *t, size_t i, struct findings_compared *ret)
+/* Adds case i of the table as a finding, and counts it as added or known. */
+static int add_finding(struct workspace *w, const struct comparing_table *t, size_t i, struct findings_compared *ret)
 {
         const struct comparing_options *o = t->options;
         const struct judge_case *c = &t->cases[i];
@@ -125,7 +129,7 @@ int findings_add_compared(struct workspace *w, const struct comparing_table *t, 
                 return errorf(-EINVAL, "a finding is of time, memory or effort, not of %s", judge_measure_name(o->measure));
         if (o->most_pairs == 1)
                 return errorf(-EINVAL, "what differs at one seed is no finding");
-        for (size_t k = 0; k < t->options->n && r == 0; k++) {
+        for (size_t k = 0; k < o->n && r == 0; k++) {
                 enum judge_change change = t->judgement.cases[t->order[k]].change;
 
                 if (change != JUDGE_MORE && change != JUDGE_LOST)
@@ -133,7 +137,7 @@ int findings_add_compared(struct workspace *w, const struct comparing_table *t, 
                 if (o->cases[t->order[k]]->query > 0)
                         ret->queries++;
                 else
-                        r = keep(w, t, t->order[k], ret);
+                        r = add_finding(w, t, t->order[k], ret);
         }
         return r;
 }

@@ -1,3 +1,4 @@
+/* The search for a finding's commits: its options, its query, its result. */
 #include "core/study/observation/finding.h"
 
 #include "core/study/base/version.h"
@@ -69,10 +70,4 @@ int finding_localized(struct workspace *w, struct solver *s, const struct observ
                 return r;
         *ret = localized_unref(*ret);
         return -ENOENT;
-}
-
-void finding_print_localized(const struct localized *result, struct buffer *ret)
-{
-        buffer_adds(ret, "case\tcommit\tbefore\tafter\tsubject\n");
-        localized_rows(result, ret);
 }

@@ -1,3 +1,4 @@
+/* The query that reduces a finding's input: the two answers that must be kept, or of an implication the formula before the last step and that step. */
 #include "core/study/observation/finding.h"
 
 static const enum interest interests[N_FINDING_KINDS] = {
@@ -11,8 +12,7 @@ enum interest finding_interest(const struct observation *f)
         return f->kind == FINDING_SOUNDNESS && f->decided_id != 0 && !*f->reference ? INTEREST_IMPLICATION : interests[f->kind];
 }
 
-/* The last line of the chain: how the formula before the last rule became the input. */
-static char *last_step(const struct observation *f)
+char *finding_last_step(const struct observation *f)
 {
         size_t n = strlen(f->chain);
         const char *at;
@@ -24,8 +24,7 @@ static char *last_step(const struct observation *f)
         return copy_prefix(at, n - (size_t)(at - f->chain));
 }
 
-int finding_query_reduced(struct workspace *w, struct solver *s, const struct observation *f, uint64_t most_ns, unsigned jobs,
-                          struct query **ret)
+int finding_query_reduced(struct workspace *w, struct solver *s, const struct observation *f, uint64_t most_ns, unsigned jobs, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL, *decided = NULL;
         cleanup_free char *step = NULL;
@@ -55,7 +54,7 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
                 if (f->decided_id == 0 || !*f->chain)
                         return errorf(-EINVAL, "finding %u does not say which formula it follows from", f->number);
                 r = cases_get(workspace_cases(w), f->decided_id, &decided);
-                step = last_step(f);
+                step = finding_last_step(f);
                 o.reference = "";
                 o.answers[SIDE_REFERENCE] = VERDICT_ERROR; /* the finding has no run of the formula before the rule */
                 o.implied = o.input;
@@ -68,7 +67,7 @@ int finding_query_reduced(struct workspace *w, struct solver *s, const struct ob
 int finding_reduced(struct workspace *w, struct solver *s, const struct observation *f, struct reduction *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
-        int r = finding_query_reduced(w, s, f, 1, 0, &q) ?: reduction_find(q, ret); /* independent of the present settings */
+        int r = finding_query_reduced(w, s, f, 1, 0, &q) ?: reduction_find(q, ret); /* most_ns and jobs are not in the key: any will do */
 
         if (r < 0 || ret->has_ended)
                 return r;

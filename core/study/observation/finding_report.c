@@ -1,3 +1,4 @@
+/* A finding's report.md, section by section (finding_report() has their order), and the tables of its folder. */
 #include "core/study/observation/finding.h"
 
 #include <inttypes.h>
@@ -13,10 +14,12 @@
 #define INLINE_MOST 4096  /* bytes of an input included in the report */
 #define REDUCED_MOST 32768 /* of a reduced one: issue trackers take 65536 in all */
 
-/* Times are in seconds; bytes and counts are whole. */
+/* -- tables -- */
+
+/* Adds `before` and an amount: times with `digits` digits, bytes and counts whole; "-" if the run gave no answer (observation_most()). */
 static void add_amount(const struct observation *f, const char *before, double amount, int digits, struct buffer *ret)
 {
-        if (f->measure != JUDGE_TIME && amount >= observation_most(f->measure)) /* without an answer */
+        if (f->measure != JUDGE_TIME && amount >= observation_most(f->measure))
                 buffer_addf(ret, "%s-", before);
         else
                 buffer_addf(ret, "%s%.*f", before, f->measure == JUDGE_TIME ? digits : 0, amount);
@@ -53,7 +56,7 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
         struct commit c;
         int r = commit_programs(w, h->solver, &programs, &n_programs);
 
-        for (size_t i = 0; r == 0 && i < h->n; i++) { /* the campaign's own */
+        for (size_t i = 0; r == 0 && i < h->n; i++) { /* programs of the finding's own rows */
                 r = history_commit(h->solver->history, h->list[i].commit, &c);
                 if (r == 0 && h->list[i].commit < n_programs && observation_runs_of(f, oid_text(&c.oid)))
                         digest_list_add(&seen, programs[h->list[i].commit].bytes);
@@ -79,8 +82,9 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
         return r < 0 ? r : buffer_error(ret);
 }
 
-/* -- report.md -- */
+/* -- report.md: what was found -- */
 
+/* Adds a version for a reader: a commit as a link if it has a page, with its arguments and its subject; anything else as it is. */
 static void add_version(const struct solver *s, const char *version, struct buffer *ret)
 {
         cleanup_buffer struct buffer subject = {0}, page = {0};
@@ -114,7 +118,7 @@ static void add_version(const struct solver *s, const char *version, struct buff
         }
 }
 
-/* The verdict of the median run. Older findings have that of their first pair. */
+/* The verdict of the median run. Older findings have that of their first run: it may be an answer, though the median run reached the limit. */
 static enum verdict usual_verdict(const struct observation *f, const struct observed_runs *runs)
 {
         return verdict_is_decided(runs->verdict) && observation_is_limited(f, runs->version) ? VERDICT_TIMEOUT : runs->verdict;
@@ -132,16 +136,43 @@ static void add_title(const struct solver *s, const struct observation *f, struc
 
         if (f->kind == FINDING_SPR && f->measure != JUDGE_TIME)
                 buffer_addf(ret, "# %s: %s of %s becomes %s%s\n\n", name,
-                            judge_amount_text(f->measure, observation_seconds(f, f->reference)).s, judge_measure_name(f->measure), more,
-                            judge_amount_text(f->measure, observation_seconds(f, f->target)).s);
+                            judge_amount_text(f->measure, observation_amount(f, f->reference)).s, judge_measure_name(f->measure), more,
+                            judge_amount_text(f->measure, observation_amount(f, f->target)).s);
         else if (f->kind == FINDING_SPR)
-                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", name, observation_seconds(f, f->reference), more, observation_seconds(f, f->target));
+                buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", name, observation_amount(f, f->reference), more, observation_amount(f, f->target));
         else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
                 buffer_addf(ret, "# %s: two versions contradict each other\n\n", name);
         else if (f->kind == FINDING_REGRESSION)
                 buffer_addf(ret, "# %s: %s where it was decided before\n\n", name, verdict_name(finding_verdict(f, f->target)));
         else
                 buffer_addf(ret, "# %s: %s\n\n", name, titles[f->kind]);
+}
+
+/* Says what is wrong with a regression or an implication, in a sentence or two. The titles of the others say it. */
+static void add_matter(const struct solver *s, const struct observation *f, struct buffer *ret)
+{
+        const struct observed_runs *reference = observation_runs_of(f, f->reference);
+        cleanup_free char *step = finding_last_step(f);
+
+        if (f->kind == FINDING_REGRESSION) {
+                add_version(s, f->reference, ret);
+                buffer_addf(ret, " answers `%s`, ", reference ? verdict_name(reference->verdict) : "?");
+                add_version(s, f->target, ret);
+                buffer_addf(ret, " answers `%s`", verdict_name(finding_verdict(f, f->target)));
+        } else if (f->kind == FINDING_IMPLICATION) {
+                add_version(s, f->target, ret);
+                buffer_addf(ret,
+                            " decides the formula before the last step below, and answers `unknown` behind it, although that step makes the formula %s",
+                            strstr(step, "\tweaken\t") ? "weaker: each model of the one is a model of the other"
+                                                       : "stronger: each model of the other would be a model of the one, which has none");
+        } else {
+                return;
+        }
+        if (*f->reason) {
+                buffer_adds(ret, ". `(get-info :reason-unknown)` gives ");
+                buffer_add_markdown_code(ret, f->reason);
+        }
+        buffer_adds(ret, ".\n\n");
 }
 
 /* Describes this machine without its name, which is private; another one by its name. */
@@ -172,7 +203,7 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
 
                 buffer_adds(ret, "| ");
                 add_version(s, runs->version, ret);
-                if (name && !s->recipe->is_programs) { /* whose message it is */
+                if (name && !s->recipe->is_programs) { /* of a program the line is the subject, which add_version() adds */
                         buffer_adds(ret, ": ");
                         buffer_add_markdown_code(ret, name);
                 }
@@ -191,7 +222,9 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
         json_decref(conditions);
 }
 
-/* A version's program on the case. A commit's is built before, by the recipe's commands, in a clone of its repository. */
+/* -- report.md: how to reproduce it -- */
+
+/* Adds the commands that run a version on the case. For a commit, the recipe's commands build it first, in a clone of its repository. */
 static int add_version_steps(struct workspace *w, struct solver *s, const struct observation *f, const char *version, const char *file, struct buffer *ret)
 {
         const struct recipe *recipe = version_has_history(s, version) ? steps_recipe(s, version) : NULL;
@@ -242,7 +275,9 @@ static int add_reproduction(struct workspace *w, struct solver *s, const struct 
         return r;
 }
 
-/* A text, or a note that the file of this name is attached. */
+/* -- report.md: inputs -- */
+
+/* Adds a text or, if it is larger than `most` bytes, a note that the file of this name is attached. */
 static void add_fenced(struct slice text, size_t most, enum format format, const char *name, struct buffer *ret)
 {
         const char *bytes = text.data;
@@ -279,8 +314,7 @@ static void add_reduced(struct workspace *w, struct solver *s, const struct obse
         buffer_addf(ret, "## Reduced input\n\n%zu bytes%s. ", is_implied ? r.implied.size : r.text.size,
                     r.is_minimal ? "" : " so far: it may be made smaller still");
         if (r.has_reference)
-                add_answer(is_implied ? "The formula before the last step" : "The reference", &r.reduced[SIDE_REFERENCE],
-                           r.measure, ret);
+                add_answer(is_implied ? "The formula before the last step" : "The reference", &r.reduced[SIDE_REFERENCE], r.measure, ret);
         add_answer(is_implied ? "The formula behind it" : "The target", &r.reduced[SIDE_TARGET], r.measure, ret);
         buffer_addf(ret, "(%s)\n\n",
                     r.measure != JUDGE_TIME ? judge_measure_name(r.measure)
@@ -309,42 +343,9 @@ static int add_case(struct workspace *w, uint32_t id, const char *heading, enum 
         return 0;
 }
 
-static bool is_weakened(const struct observation *f)
-{
-        const char *last = strrchr(f->chain, '@'), *line = last;
+/* -- report.md: causes -- */
 
-        while (line && line > f->chain && line[-1] != '\n')
-                line--;
-        return line && strstr(line, "\tweaken\t");
-}
-
-/* Says what is wrong, in a sentence or two. */
-static void add_matter(const struct solver *s, const struct observation *f, struct buffer *ret)
-{
-        const struct observed_runs *reference = observation_runs_of(f, f->reference);
-
-        if (f->kind == FINDING_REGRESSION) {
-                add_version(s, f->reference, ret);
-                buffer_addf(ret, " answers `%s`, ", reference ? verdict_name(reference->verdict) : "?");
-                add_version(s, f->target, ret);
-                buffer_addf(ret, " answers `%s`", verdict_name(finding_verdict(f, f->target)));
-        } else if (f->kind == FINDING_IMPLICATION) {
-                add_version(s, f->target, ret);
-                buffer_addf(ret,
-                            " decides the formula before the last step below, and answers `unknown` behind it, although that step makes the formula %s",
-                            is_weakened(f) ? "weaker: each model of the one is a model of the other"
-                                           : "stronger: each model of the other would be a model of the one, which has none");
-        } else {
-                return;
-        }
-        if (*f->reason) {
-                buffer_adds(ret, ". `(get-info :reason-unknown)` gives ");
-                buffer_add_markdown_code(ret, f->reason);
-        }
-        buffer_adds(ret, ".\n\n");
-}
-
-/* A range represents its commits. */
+/* Adds a culprit: a commit, or how to list those of a range "SHA..SHA". */
 static void add_responsible(const struct solver *s, const struct localized_culprit *c, struct buffer *ret)
 {
         if (c->n > 1)
@@ -353,6 +354,7 @@ static void add_responsible(const struct solver *s, const struct localized_culpr
                 add_version(s, c->commit, ret);
 }
 
+/* Adds a cell of the table of culprits: the amount on one side of a culprit. */
 static void add_end(enum judge_measure m, bool is_broken, double value, struct buffer *ret)
 {
         if (is_broken)
@@ -438,25 +440,28 @@ static void add_chance(struct workspace *w, const struct solver *s, const struct
                 buffer_adds(ret, ", all of the input as it is");
 }
 
+/* Reports in how many pairs, and under how many seeds, the target takes more. */
 static void add_seeds(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
-        unsigned pairs, held = observation_held(f, &pairs);
+        unsigned pairs, shown = observation_pairs_shown(f, &pairs);
 
         if (pairs > 1 && f->measure == JUDGE_TIME)
                 buffer_addf(ret, "The target takes longer by more than %.3gs", f->threshold);
         else if (pairs > 1)
                 buffer_addf(ret, "The target takes more than %.3g times the %s", f->threshold, judge_measure_name(f->measure));
         if (pairs > 1) {
-                buffer_addf(ret, " in %u of %u pairs of runs (%.0f%%)", held, pairs, 100.0 * held / pairs);
+                buffer_addf(ret, " in %u of %u pairs of runs (%.0f%%)", shown, pairs, 100.0 * shown / pairs);
                 add_chance(w, s, f, pairs, ret);
                 buffer_adds(ret, ".\n\n");
         }
         if (finding_has_seeds(s, f) && query_seeds(w, s, f, &q) == 0 && q->type->find(q, &v) == 0)
                 buffer_addf(ret, "It reproduces under %u of %d random seeds.\n\n",
-                            seeds_reproduced((struct seeds_value *)v), SEEDS_MOST);
+                            seeds_reproduced((struct seeds_value *)v), N_SEEDS);
 }
+
+/* -- report.md -- */
 
 int finding_report(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {

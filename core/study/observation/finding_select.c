@@ -1,3 +1,4 @@
+/* Findings of one cause as groups: the shapes of their formulas (skeleton, parts, pieces), what is read of each finding, the order, the groups. */
 #include "core/study/observation/finding_select.h"
 
 #include <inttypes.h>
@@ -15,18 +16,18 @@
 
 bool logic_is_decidable(const char *logic)
 {
-        static const char *const quantified[] = {"LIA", "LRA", "LIRA", "NRA", "BV", "IDL", "RDL"};
-        static const char *const free_of[] = {"UF",   "UFLIA",  "UFLRA",   "UFLIRA", "UFNRA", "UFIDL", "AX",
-                                              "ALIA", "AUFLIA", "AUFLIRA", "ABV",    "AUFBV", "UFBV",  "FP",
-                                              "BVFP", "ABVFP",  "FPLRA",   "DT",     "UFDT"};
-        bool is_free = strncmp(logic, "QF_", 3) == 0;
-        const char *rest = is_free ? logic + 3 : logic;
+        static const char *const with_quantifiers[] = {"LIA", "LRA", "LIRA", "NRA", "BV", "IDL", "RDL"}; /* and without */
+        static const char *const only_without[] = {"UF",   "UFLIA",  "UFLRA",   "UFLIRA", "UFNRA", "UFIDL", "AX",
+                                                   "ALIA", "AUFLIA", "AUFLIRA", "ABV",    "AUFBV", "UFBV",  "FP",
+                                                   "BVFP", "ABVFP",  "FPLRA",   "DT",     "UFDT"};
+        bool is_without = strncmp(logic, "QF_", 3) == 0;
+        const char *theory = is_without ? logic + 3 : logic;
 
-        for (size_t i = 0; i < ARRAY_SIZE(quantified); i++)
-                if (strcmp(rest, quantified[i]) == 0)
+        for (size_t i = 0; i < ARRAY_SIZE(with_quantifiers); i++)
+                if (strcmp(theory, with_quantifiers[i]) == 0)
                         return true;
-        for (size_t i = 0; is_free && i < ARRAY_SIZE(free_of); i++)
-                if (strcmp(rest, free_of[i]) == 0)
+        for (size_t i = 0; is_without && i < ARRAY_SIZE(only_without); i++)
+                if (strcmp(theory, only_without[i]) == 0)
                         return true;
         return false;
 }
@@ -97,11 +98,12 @@ static const struct term *without_repetition(struct bank *b, const struct term *
         return term_apply(b, t->op, t->index, term_n_index(t), args.list, args.n, &made) < 0 ? NULL : made;
 }
 
+/* For term_rewrite(), arguments first. */
 static const struct term *without_names(void *user, struct bank *b, const struct term *t)
 {
-        const bool *has_names = user;
+        const bool *folds_values = user; /* an operator on values is a value */
 
-        if (t->kind == TERM_LITERAL || (*has_names && t->kind == TERM_OPERATOR && has_only_values(b, t)))
+        if (t->kind == TERM_LITERAL || (*folds_values && t->kind == TERM_OPERATOR && has_only_values(b, t)))
                 return anonymous(b, "value of ", t->sort);
         if (t->kind == TERM_FUNCTION && t->n_args == 0)
                 return anonymous(b, "", t->sort);
@@ -111,14 +113,14 @@ static const struct term *without_names(void *user, struct bank *b, const struct
         return t ? as_equality(b, t) : NULL;
 }
 
-/* A term without names is a value, described by its operators. */
+/* A whole term that folds into a value would say nothing: its operators are kept. */
 static const struct term *term_shape(struct bank *b, const struct term *t)
 {
-        bool has_names = true;
-        const struct term *shape = term_rewrite(b, t, without_names, &has_names);
+        bool folds_values = true;
+        const struct term *shape = term_rewrite(b, t, without_names, &folds_values);
 
-        has_names = false;
-        return shape == anonymous(b, "value of ", t->sort) ? term_rewrite(b, t, without_names, &has_names) : shape;
+        folds_values = false;
+        return shape == anonymous(b, "value of ", t->sort) ? term_rewrite(b, t, without_names, &folds_values) : shape;
 }
 
 static int add_shape(struct bank *b, const struct term *t, struct buffer *ret)
@@ -210,7 +212,7 @@ bool shape_occurs(const char *skeleton, const char *parts)
         return *skeleton != '\0';
 }
 
-/* -- pieces: each term with the operators right below it -- */
+/* -- pieces: each term with its arguments' operators -- */
 
 static void add_node(const struct term *t, struct buffer *ret)
 {
@@ -289,7 +291,7 @@ static int read_reduced(struct workspace *w, struct solver *s, struct finding_ch
         c->reduced = shown->size;
         c->is_cut_off = !r.is_minimal;
         k = formula_skeleton(SLICE(shown->data, shown->size), &c->skeleton);
-        return k == -ENOMEM ? k : 0;
+        return k == -ENOMEM ? k : 0; /* a text that does not parse has no skeleton */
 }
 
 /* The signature's third field: "kind, version, logic, …". */
@@ -313,7 +315,7 @@ static int read_input(struct workspace *w, struct finding_choice *c)
         int r = cases_get(workspace_cases(w), c->finding->case_id, &info);
 
         if (r < 0)
-                return r == -ENOENT ? 0 : r;
+                return r == -ENOENT ? 0 : r; /* the input is lost: size 0, no parts */
         c->size = info->size;
         r = cases_read_bytes(workspace_cases(w), info, SIZE_MAX, &b);
         if (r < 0)
@@ -340,9 +342,9 @@ static int read_choice(struct workspace *w, struct solver *s, struct finding_cho
 
 static double robustness(const struct finding_choice *c)
 {
-        unsigned pairs, held = observation_held(c->finding, &pairs);
+        unsigned pairs, shown = observation_pairs_shown(c->finding, &pairs);
 
-        return pairs > 0 ? (double)held / pairs : 0;
+        return pairs > 0 ? (double)shown / pairs : 0;
 }
 
 static uint64_t shown_size(const struct finding_choice *c)
@@ -352,21 +354,24 @@ static uint64_t shown_size(const struct finding_choice *c)
 
 static int by_rank(const void *a, const void *b)
 {
-        static const int groups[N_FINDING_KINDS] = {
-                [FINDING_SOUNDNESS] = 0, [FINDING_CRASH] = 1, [FINDING_REGRESSION] = 2, [FINDING_IMPLICATION] = 2, [FINDING_SPR] = 3};
+        enum { WRONG, CRASHED, UNKNOWN, SLOW };
+        static const int classes[N_FINDING_KINDS] = {[FINDING_SOUNDNESS] = WRONG,
+                                                     [FINDING_CRASH] = CRASHED,
+                                                     [FINDING_REGRESSION] = UNKNOWN,
+                                                     [FINDING_IMPLICATION] = UNKNOWN,
+                                                     [FINDING_SPR] = SLOW};
         const struct finding_choice *x = a, *y = b;
-        int group = groups[x->finding->kind];
+        int class = classes[x->finding->kind];
 
-        if (group != groups[y->finding->kind])
-                return group - groups[y->finding->kind];
-        if (group == 2 && x->has_quantifier != y->has_quantifier)
-                return x->has_quantifier - y->has_quantifier;
-        if (group == 2 && x->is_decidable != y->is_decidable)
-                return y->is_decidable - x->is_decidable;
-        return (group == 3 ? ORDER(robustness(y), robustness(x)) : 0)
-            ?: (group >= 2 ? ORDER(shown_size(x), shown_size(y)) : 0)
+        return ORDER(class, classes[y->finding->kind])
+            ?: (class == UNKNOWN ? ORDER(x->has_quantifier, y->has_quantifier) : 0)
+            ?: (class == UNKNOWN ? ORDER(y->is_decidable, x->is_decidable) : 0)
+            ?: (class == SLOW ? ORDER(robustness(y), robustness(x)) : 0)
+            ?: (class >= UNKNOWN ? ORDER(shown_size(x), shown_size(y)) : 0)
             ?: ORDER(x->finding->number, y->finding->number);
 }
+
+/* -- groups -- */
 
 /* The same kind, versions and commit: one cause is possible. A finding that is not localized may have the other's commit. A contradiction or a crash
  * without a signature is one of its own. */
@@ -384,8 +389,9 @@ static bool is_reduced(const struct finding_choice *c)
         return c->skeleton && !c->is_cut_off;
 }
 
-/* Relatives count as the same: a slow input made from a slow one needs no cause of its own. */
-static bool is_same(const struct finding_choice *a, const struct finding_choice *b)
+/* True if the representative `a` stands for `b`. The skeleton of a fully reduced input is all that matters in it; without one, what is in the whole
+ * input counts, too: a slow input made from a slow one needs no cause of its own. */
+static bool represents(const struct finding_choice *a, const struct finding_choice *b)
 {
         if (*a->finding->signature && strcmp(a->finding->signature, b->finding->signature) == 0)
                 return true;
@@ -397,25 +403,29 @@ static bool is_same(const struct finding_choice *a, const struct finding_choice 
                                   (!is_reduced(a) && pieces_are_alike(&a->pieces, &b->pieces)));
 }
 
-/* Puts each representative before the findings that it represents; one that is not localized gets the commit of the first of them that is. */
+/* Moves the findings that each representative stands for right behind it. One that is not localized gets the commit of the first of them that is. */
 static void gather(struct finding_choice *list, size_t n)
 {
-        for (size_t first = 0, next; first < n; first = next) {
-                list[first].is_representative = true;
-                next = first + 1;
-                for (size_t i = next; i < n; i++) {
-                        struct finding_choice same = list[i];
+        for (size_t at = 0, end; at < n; at = end) { /* a group from `at` to `end` */
+                struct finding_choice *representative = &list[at];
 
-                        if (!is_same(&list[first], &same))
+                representative->is_representative = true;
+                end = at + 1;
+                for (size_t i = end; i < n; i++) {
+                        struct finding_choice member = list[i];
+
+                        if (!represents(representative, &member))
                                 continue;
-                        memmove(&list[next + 1], &list[next], (i - next) * sizeof(*list));
-                        list[next++] = same;
-                        list[first].count += same.count;
-                        if (!*list[first].culprit)
-                                memcpy(list[first].culprit, same.culprit, sizeof(same.culprit));
+                        memmove(&list[end + 1], &list[end], (i - end) * sizeof(*list));
+                        list[end++] = member;
+                        representative->count += member.count;
+                        if (!*representative->culprit)
+                                memcpy(representative->culprit, member.culprit, sizeof(member.culprit));
                 }
         }
 }
+
+/* -- all of them -- */
 
 void finding_choices_free(struct finding_choice *list, size_t n)
 {

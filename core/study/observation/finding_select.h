@@ -1,9 +1,9 @@
 /* Chooses the findings worth reporting: findings of one cause form a group with one representative, and the groups are ranked.
  *
  * Findings form a group if they have the same signature, or the same kind, versions and shape of the reduced input, and no different responsible
- * commits. Slowdowns, for which one test of a reduction takes seconds, may also be grouped before they are fully reduced: a finding joins a
- * representative if every assertion of the representative's reduced input has the shape of some part of the finding's input; and two findings are
- * relatives if three quarters of their terms are the same except for names and values. The representative is the smallest.
+ * commits. Slowdowns, for which one test of a reduction takes seconds, are also grouped before they are fully reduced: a finding joins a representative
+ * if every assertion of the representative's reduced input has the shape of some part of the finding's input; or, if neither is fully reduced, if three
+ * quarters of their terms are the same except for names and values. The representative is the first of its group in the ranking.
  *
  * Wrong answers and crashes come first; then unknowns (without quantifiers before with, decidable logics before others, then the smaller); then
  * slowdowns, those that hold under most seeds first, then the smaller.
@@ -13,7 +13,7 @@
 
 #include "core/study/observation/observation.h"
 
-struct pieces {
+struct pieces { /* of a formula: formula_pieces() */
         uint64_t *list;
         size_t n;
 };
@@ -27,8 +27,8 @@ struct finding_choice {
         uint64_t count; /* inputs it represents, including itself */
         char *skeleton;  /* owned; the shape of the reduced input, or NULL */
         bool is_cut_off; /* its reduction was cut off: it could become smaller */
-        struct pieces pieces; /* owned; likewise */
-        char *parts;     /* owned; of a slowdown: formula_parts() of the input, or NULL */
+        struct pieces pieces; /* owned; of a slowdown's input; else empty */
+        char *parts;     /* owned; of a slowdown: formula_parts() of the input; NULL: it does not parse, or is lost */
         bool is_representative;
 };
 
@@ -46,8 +46,8 @@ int formula_skeleton(struct slice text, char **ret);
 int formula_parts(struct slice text, char **ret);
 /* True if all assertions of a skeleton are among the parts of another formula; false for a skeleton without assertions. */
 bool shape_occurs(const char *skeleton, const char *parts);
-/* A hash of each term of a formula: its operator, its sort and its arguments' sorts, without names and values; sorted. Of DIMACS as above.
- * free(ret->list), also after an error. */
+/* A hash of each term that has arguments: of its operator and sort and theirs, without names and values; sorted. Of DIMACS as above. free(ret->list), also
+ * after an error. */
 int formula_pieces(struct slice text, struct pieces *ret);
 /* True if three quarters of both are the same; false for small ones. */
 bool pieces_are_alike(const struct pieces *a, const struct pieces *b);

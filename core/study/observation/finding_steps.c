@@ -1,3 +1,4 @@
+/* Commands for people without solverfs: they fetch, build and run a version as its recipe does. */
 #include "core/study/observation/observation_internal.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include "core/recipe/recipe_keys.h"
 #include "core/study/base/version.h"
 
-#define SEED_MARK 987654321987 /* a seed unlike anything else in a command: this number is replaced in the command's words */
+#define SEED_MARK 987654321987 /* a seed unlike anything else in a command: add_word() replaces it by the seed's shell word */
 #define SEED_TEXT "987654321987"
 
 int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *ret_size, struct blob *ret)
@@ -43,7 +44,7 @@ static bool origin_of(const char *clone, char ret[PATH_SIZE])
         return is_found;
 }
 
-/* A repository's address for others; of a clone on this machine, the clone's origin. "": not known. */
+/* A repository's address for others: of a clone on this machine the clone's origin, unless that is on this machine, too. "": not known. */
 static void address_of(struct slice repository, char ret[PATH_SIZE])
 {
         cleanup_free char *address = copy_prefix(repository.data ?: "", repository.size);
@@ -63,11 +64,11 @@ const char *steps_root(const struct solver *s, const char *version, char ret_clo
 void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
 {
         cleanup(recipe_unrefp) struct recipe *whole = recipe->within ? recipe_whole(recipe, version) : NULL;
-        bool has_own = false;
+        bool has_unpinned = false; /* the sources say at which commit */
 
         for (char *const *p = (whole ?: recipe)->submodules; *p; p++)
-                has_own |= !recipe_submodule(*p).commit;
-        if (has_own)
+                has_unpinned |= !recipe_submodule(*p).commit;
+        if (has_unpinned)
                 buffer_addf(ret, "%sgit submodule --quiet update --init%s", begin, end);
         for (char *const *p = (whole ?: recipe)->submodules; *p; p++) {
                 const struct recipe_submodule s = recipe_submodule(*p);
@@ -155,7 +156,7 @@ static char *program_of(const struct recipe *recipe, bool is_programs)
         return format_string("./%s", recipe->file && !recipe->is_archive ? basename(recipe->file) : built);
 }
 
-/* Adds a word of the command; the shell replaces the seed's number in it. */
+/* Adds a word of the command, in which `seed` (a shell word; NULL: none) replaces the number SEED_TEXT. */
 static void add_word(const char *word, const char *seed, struct buffer *ret)
 {
         const char *mark = seed ? strstr(word, SEED_TEXT) : NULL;
@@ -175,7 +176,7 @@ const char *steps_seed(const struct observation *f, char ret[STEPS_SEED_SIZE])
         return f->seed > 0 ? ret : NULL;
 }
 
-/* The command of "exec:/usr/bin/z3 -smt2@sha256:…", which is not here. The text may be of another store: nothing in it means anything to the shell. */
+/* Adds the command of a program that this store lacks, "exec:/usr/bin/z3 -smt2@sha256:…". The text may come from another store, so each word is quoted. */
 static void add_absent(const struct solver *s, const char *version, struct buffer *ret)
 {
         cleanup_free char *brief = version_brief(s, version);

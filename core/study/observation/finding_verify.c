@@ -1,4 +1,5 @@
-/* verify.sh of a finding: a script that needs git and the builds' tools, but not solverfs. */
+/* verify.sh of a finding: a script that needs git and the builds' tools, but not solverfs. It has, in this order: variables; the inputs; for each side
+ * (before and after) functions that build and run it; then verify.sh of this room, which calls them. */
 #include <math.h>
 
 #include "core/study/base/version.h"
@@ -10,14 +11,14 @@
 #define PAIRS_MOST  24 /* as many as a campaign's finding has */
 #define END_OF_INPUT "END_OF_INPUT_OF_THE_FINDING"
 
-extern const char verify_script[]; /* verify.sh: the functions that each script has, and the builds of both sides */
+extern const char verify_script[]; /* verify.sh of this room: functions that measure and compare, and the builds of both sides */
 
 /* The compared sides: two versions, or two inputs of one version. */
 struct sides {
         char version[2][PATH_SIZE];
         uint32_t input[2];
         bool is_culprit; /* the second one is the responsible commit, the first one its parent */
-        double least;    /* of a slowdown: seconds */
+        double least;    /* of a slowdown: a pair with a larger difference (seconds) shows it */
 };
 
 bool finding_has_verification(const struct observation *f)
@@ -25,8 +26,8 @@ bool finding_has_verification(const struct observation *f)
         return f->measure == JUDGE_TIME && (f->kind != FINDING_IMPLICATION || f->decided_id != 0);
 }
 
-/* Takes the responsible commit and its parent, if one is known for sure. */
-static void take_culprit(struct workspace *w, struct solver *s, const struct observation *f, struct sides *sides)
+/* Sets the sides to the responsible commit and its parent, if the localization ended with just one. Half of their difference suffices then. */
+static void compare_culprit(struct workspace *w, struct solver *s, const struct observation *f, struct sides *sides)
 {
         cleanup_localized struct localized *l = NULL;
         const struct localized_culprit *c;
@@ -51,10 +52,10 @@ static void choose_sides(struct workspace *w, struct solver *s, const struct obs
         if (!*f->reference && f->decided_id != 0)
                 ret->input[0] = f->decided_id;
         else
-                take_culprit(w, s, f, ret);
+                compare_culprit(w, s, f, ret);
 }
 
-/* -- the pieces -- */
+/* -- inputs, builds and runs -- */
 
 static const char *const names[] = {"before", "after"};
 
@@ -143,12 +144,14 @@ static int add_run(struct workspace *w, struct solver *s, const struct observati
         return r;
 }
 
+/* -- variables -- */
+
 /* The seeds of a slowdown's pairs, and how many pairs showed it when it was found. */
 static void add_seeds(const struct observation *f, bool has_seeds, struct buffer *ret)
 {
-        unsigned pairs, held = observation_held(f, &pairs);
+        unsigned pairs, shown = observation_pairs_shown(f, &pairs);
 
-        buffer_addf(ret, "found='%u of %u' # pairs of both versions, under solverfs\n", held, pairs);
+        buffer_addf(ret, "found='%u of %u' # pairs of both versions, under solverfs\n", shown, pairs);
         pairs = MIN(MAX(pairs, PAIRS_LEAST), PAIRS_MOST);
         buffer_adds(ret, "seeds='0");
         for (unsigned i = 1; i < pairs; i++)
@@ -156,14 +159,27 @@ static void add_seeds(const struct observation *f, bool has_seeds, struct buffer
         buffer_addf(ret, "' # %s\n", has_seeds ? "0: as it is; else a seed of the solver's" : "each a pair of runs, without a seed");
 }
 
-static const char *answer_of(const struct observation *f, const char *version, const char *other)
+static const char *answer_of(const struct observation *f, const char *version, const char *unmeasured)
 {
         const struct observed_runs *runs = observation_runs_of(f, version);
 
-        return runs ? verdict_name(runs->verdict) : other;
+        return runs ? verdict_name(runs->verdict) : unmeasured;
 }
 
-/* A commit, or "exec:" and the program. */
+/* The answers that confirm a finding that is no slowdown; "decided" is sat or unsat. A crash without a reference has the target on both sides. */
+static void add_answers(const struct observation *f, struct buffer *ret)
+{
+        const char *before;
+
+        if (*f->reference)
+                before = answer_of(f, f->reference, "decided");
+        else
+                before = f->decided_id ? "decided" : answer_of(f, f->target, "crash");
+        add_variable("wanted_before", before, ret);
+        add_variable("wanted_after", answer_of(f, f->target, "crash"), ret);
+}
+
+/* A side's variable: a commit, or "exec:" and the program. */
 static void add_side(const struct solver *s, const char *name, const char *version, struct buffer *ret)
 {
         const struct recipe *recipe = version_has_history(s, version) ? NULL : steps_recipe(s, version);
@@ -181,8 +197,8 @@ static void add_head(const struct solver *s, const struct observation *f, const 
 
         buffer_addf(ret, "#!/bin/sh\n# %s, finding %u: ", s->recipe->name, f->number);
         if (f->kind == FINDING_SPR)
-                buffer_addf(ret, "%.3gs becomes %s%.3gs. ", observation_seconds(f, f->reference), observation_is_limited(f, f->target) ? "more than " : "",
-                            observation_seconds(f, f->target));
+                buffer_addf(ret, "%.3gs becomes %s%.3gs. ", observation_amount(f, f->reference), observation_is_limited(f, f->target) ? "more than " : "",
+                            observation_amount(f, f->target));
         buffer_adds(ret, sides->is_culprit ? "Builds the commit responsible and its parent" : "Builds both versions");
         buffer_adds(ret, " from a clean clone, runs them in turn, and says whether it is\n"
                          "# confirmed (status 0), or not (1); 2: it could not be tried. Needs git and what the builds need, and nothing of solverfs.\n"
@@ -207,7 +223,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
 /* Adds the limits of a run, and the clock. */
 static void add_limits(const struct observation *f, struct buffer *ret)
 {
-        unsigned patience = f->is_cpu_time ? 10 : 1;
+        unsigned patience = f->is_cpu_time ? 10 : 1; /* wall-clock time for each second of CPU time */
 
         buffer_addf(ret, "within='timeout -s KILL %g'\n", patience * f->timeout);
         if (f->is_cpu_time)
@@ -217,6 +233,8 @@ static void add_limits(const struct observation *f, struct buffer *ret)
         else
                 buffer_adds(ret, "cpu=unlimited\nnow() { ms=$(date +%s%3N); }\n");
 }
+
+/* -- the script -- */
 
 int finding_verification(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret)
 {
@@ -233,8 +251,7 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
                 buffer_addf(ret, "least_ms=%.0f # more than this is slower\n", sides.least * 1e3);
                 add_seeds(f, has_seeds, ret);
         } else {
-                add_variable("wanted_before", *f->reference ? answer_of(f, f->reference, "decided") : f->decided_id ? "decided" : answer_of(f, f->target, "crash"), ret);
-                add_variable("wanted_after", answer_of(f, f->target, "crash"), ret);
+                add_answers(f, ret);
         }
         add_limits(f, ret);
         buffer_adds(ret, "here=$(cd \"$(dirname \"$0\")\" && pwd)\nfolder=${1:-$(mktemp -d \"${TMPDIR:-/tmp}/verify-XXXXXX\")}\n"

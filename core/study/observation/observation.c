@@ -118,7 +118,7 @@ double observation_most(enum judge_measure m)
         return m == JUDGE_MEMORY ? 0x1p40 : 1e18;
 }
 
-double observation_seconds(const struct observation *o, const char *version)
+double observation_amount(const struct observation *o, const char *version)
 {
         const struct observed_runs *runs = observation_runs_of(o, version);
 
@@ -130,20 +130,20 @@ bool observation_is_limited(const struct observation *o, const char *version)
         const struct observed_runs *runs = observation_runs_of(o, version);
 
         if (o->measure == JUDGE_TIME)
-                return o->timeout > 0 && observation_seconds(o, version) >= o->timeout;
+                return o->timeout > 0 && observation_amount(o, version) >= o->timeout;
         return runs && runs->verdict == VERDICT_MEMOUT;
 }
 
-unsigned observation_held(const struct observation *o, unsigned *ret_pairs)
+unsigned observation_pairs_shown(const struct observation *o, unsigned *ret_pairs)
 {
         const struct observed_runs *reference = observation_runs_of(o, o->reference), *target = observation_runs_of(o, o->target);
-        unsigned held = 0;
+        unsigned shown = 0;
 
         *ret_pairs = o->kind == FINDING_SPR && reference && target ? MIN(reference->n, target->n) : 0;
         for (unsigned i = 0; i < *ret_pairs; i++)
-                held += (o->measure != JUDGE_MEMORY || reference->seconds[i] > 0) && /* older findings have 0 for a reference without an answer */
+                shown += (o->measure != JUDGE_MEMORY || reference->seconds[i] > 0) && /* older findings have 0 for a reference without an answer */
                         judge_is_above(o->measure, reference->seconds[i], target->seconds[i], o->threshold);
-        return held;
+        return shown;
 }
 
 const struct observed_runs *alarm_case(const struct observation *a, size_t i)

@@ -104,12 +104,12 @@ void observation_add_runs(struct observation *o, const char *version, enum verdi
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version); /* NULL: it was not measured */
 double observation_most(enum judge_measure m); /* memory 1 TiB, effort 1e18: no run takes more */
 /* The lower median of a version's runs, in seconds or of the measure; 0: not measured. */
-double observation_seconds(const struct observation *o, const char *version);
+double observation_amount(const struct observation *o, const char *version);
 /* True if the limit ended the version's median run: it would have taken more. */
 bool observation_is_limited(const struct observation *o, const char *version);
 /* The number of a slowdown's pairs of runs in which the target takes more by more than its threshold. *ret_pairs: all pairs; 0: one of
  * the two was not measured. */
-unsigned observation_held(const struct observation *o, unsigned *ret_pairs);
+unsigned observation_pairs_shown(const struct observation *o, unsigned *ret_pairs);
 
 /* Case i of an alarm: its runs before and after. NULL: there are no more. */
 const struct observed_runs *alarm_case(const struct observation *a, size_t i);

@@ -35,7 +35,8 @@ bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret)
 
 /* The recipe of a version in full, by its commit; NULL: not a commit of the solver. Valid as long as the solver. */
 const struct recipe *steps_recipe(const struct solver *s, const char *version);
-/* The commit to check out for a build of a version, and the clone: for a solver within a host both are the host's. */
+/* The commit to check out for a build of a version, and the clone's address: for a solver within a host both are the host's. Without a host the commit is
+ * `version` itself, which may be "". */
 const char *steps_root(const struct solver *s, const char *version, char ret_clone[PATH_SIZE]);
 /* Adds commands that fetch the submodules at the commits named by the recipe, else by the sources; for a solver within a host the version is one of them.
  * Each command is between `begin` and `end`. */

@@ -1,45 +1,35 @@
-/* An observation as bytes. */
+/* An observation as bytes: one list of fields, which writes and reads. */
 #include "core/study/observation/observation_internal.h"
 
 #include "cache/base/transfer.h"
 
 #define RECORD_VERSION 6
-#define RUNS_MOST      100000 /* of one version: more is damage */
-
-static void transfer_time(struct transfer *t, int64_t *seconds)
-{
-        uint64_t n = (uint64_t)*seconds;
-
-        transfer_u64(t, &n);
-        *seconds = (int64_t)n;
-}
 
 static void transfer_runs(struct transfer *t, struct observed_runs *runs)
 {
+        size_t n = runs->n;
+
         transfer_u32(t, &runs->case_id);
         transfer_string_u32(t, &runs->version);
         runs->verdict = (enum verdict)transfer_choice(t, runs->verdict, N_VERDICTS);
-        transfer_u32(t, &runs->n);
-        if (transfer_reads(t)) {
-                if (runs->n > RUNS_MOST || runs->n > record_left(&t->from) / 8)
-                        record_fail(&t->from);
-                runs->n = t->from.error < 0 ? 0 : runs->n;
-                runs->seconds = allocate(runs->n + 1, sizeof(*runs->seconds));
-        }
-        transfer_reals(t, runs->seconds, runs->n);
+        transfer_count_u32(t, &n, sizeof(*runs->seconds));
+        runs->n = (uint32_t)n;
+        if (transfer_reads(t))
+                runs->seconds = allocate(n + 1, sizeof(*runs->seconds));
+        transfer_reals(t, runs->seconds, n);
 }
 
 static void transfer_observation(struct transfer *t, struct observation *o)
 {
-        unsigned measure = o->is_cpu_time ? JUDGE_CPU_TIME : o->measure;
+        unsigned measure = o->is_cpu_time ? JUDGE_CPU_TIME : o->measure; /* the clock is part of the record's measure */
         uint32_t n = (uint32_t)o->n_runs;
 
         transfer_version(t, RECORD_VERSION);
         o->kind = (enum observation_kind)transfer_choice(t, o->kind, N_OBSERVATION_KINDS);
         o->mark = (enum observation_mark)transfer_choice(t, o->mark, N_MARKS);
-        transfer_time(t, &o->found);
-        transfer_time(t, &o->changed);
-        transfer_time(t, &o->told);
+        transfer_u64(t, (uint64_t *)&o->found);
+        transfer_u64(t, (uint64_t *)&o->changed);
+        transfer_u64(t, (uint64_t *)&o->told);
         transfer_u32(t, &o->case_id);
         transfer_u32(t, &o->seed_id);
         transfer_u32(t, &o->decided_id);
@@ -56,7 +46,7 @@ static void transfer_observation(struct transfer *t, struct observation *o)
                         list_add(o->runs, o->n_runs, (struct observed_runs){0});
                 transfer_runs(t, &o->runs[i]);
         }
-        if (transfer_reads(t) ? record_left(&t->from) > 0 : o->seed > 0) /* left out if it is 0, as in records of before */
+        if (transfer_reads(t) ? record_left(&t->from) > 0 : o->seed > 0) /* 0 is left out, as older records have no seed */
                 transfer_u64(t, &o->seed);
 }
 

@@ -13,8 +13,8 @@
  *     'm' solver(4) number(4)         → the machine of a finding's runs
  *     'n' solver(4)                   → the last number(4)
  * Keys by which a known one is found → number(4). Of findings:
- *     'o' solver(4) kind(1) sha256                         the first of these bytes
- *     'v' solver(4) kind(1) sha256 digest of the versions  a further one of these bytes, by its versions
+ *     'o' solver(4) kind and measure(1) sha256                         the first of these bytes
+ *     'v' solver(4) kind and measure(1) sha256 digest of the versions  a further one of these bytes, by its versions
  * Of alarms:
  *     'c' solver(4) "kind/commit" or "kind/case/id"        this cause
  * Beside findings: 'c' solver(4) number(4) campaign → number of inputs represented(8); and classes of commits (culprits.c). Beside alarms: the branches as
@@ -27,9 +27,9 @@ static const struct {
 
 #define KEY_SIZE 9
 
-static struct slice record_key(uint8_t key[KEY_SIZE], enum observation_series series, uint32_t solver, uint32_t number)
+static struct slice key_of(uint8_t key[KEY_SIZE], char letter, uint32_t solver, uint32_t number)
 {
-        key[0] = (uint8_t)series_of[series].letter;
+        key[0] = (uint8_t)letter;
         key_u32(key + 1, solver);
         key_u32(key + 5, number);
         return SLICE(key, KEY_SIZE);
@@ -60,13 +60,6 @@ static struct slice last_key(uint8_t key[5], uint32_t solver)
         return SLICE(key, 5);
 }
 
-static struct slice machine_key(uint8_t key[KEY_SIZE], const struct observation *f)
-{
-        record_key(key, OF_CAMPAIGNS, f->solver, f->number);
-        key[0] = 'm';
-        return SLICE(key, KEY_SIZE);
-}
-
 static int put_record(struct store_txn *t, const struct observation *o)
 {
         cleanup_buffer struct buffer b = {0};
@@ -74,14 +67,14 @@ static int put_record(struct store_txn *t, const struct observation *o)
         uint8_t key[KEY_SIZE];
 
         observation_encode(o, &b);
-        return store_put(t, series_of[series].table, record_key(key, series, o->solver, o->number), SLICE(b.data, b.size));
+        return store_put(t, series_of[series].table, key_of(key, series_of[series].letter, o->solver, o->number), SLICE(b.data, b.size));
 }
 
 static int get_in(struct store_txn *t, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret)
 {
         cleanup_blob struct blob b = {0};
         uint8_t key[KEY_SIZE];
-        int r = store_get(t, series_of[series].table, record_key(key, series, solver, number), &b);
+        int r = store_get(t, series_of[series].table, key_of(key, series_of[series].letter, solver, number), &b);
 
         if (r == -ENOENT)
                 return errorf(r, "there is no %s %u; see 'solverfs %ss'", series_of[series].name, number, series_of[series].name);
@@ -198,7 +191,7 @@ static int add_in(struct store_txn *t, struct observation *o, const struct diges
                 if (r == 0)
                         r = put_record(t, o);
                 if (r == 0 && o->machine)
-                        r = store_put(t, TABLE_FINDINGS, machine_key(machine, o), slice_string(o->machine));
+                        r = store_put(t, TABLE_FINDINGS, key_of(machine, 'm', o->solver, o->number), slice_string(o->machine));
                 if (r == 0 && series == OF_CAMPAIGNS)
                         r = put_number(t, series, key, o->number);
                 if (r == 0)
@@ -262,7 +255,7 @@ int observation_named(struct workspace *w, uint32_t solver, const char *word, st
         int end = 0, r;
 
         if (sscanf(word, "%31[a-z-]/%9u%n", folder, &number, &end) != 2 || word[end] != '\0' || !strchr("123456789", strchr(word, '/')[1]))
-                return 0;
+                return 0; /* also of a sign, a blank or a leading zero */
         while (k < N_OBSERVATION_KINDS && strcmp(folder, observation_folder(k)) != 0)
                 k++;
         if (k == N_OBSERVATION_KINDS)
@@ -305,7 +298,7 @@ int observations_read(struct workspace *w, uint32_t solver, const char *folder, 
         int r;
 
         *ret = (struct observations){0};
-        record_key(prefix, series, solver, 0);
+        key_of(prefix, series_of[series].letter, solver, 0);
         each.prefix = SLICE(prefix, 5);
         while ((r = store_walk(&each)) > 0) {
                 cleanup_observation struct observation *o = NULL;
@@ -343,8 +336,7 @@ int observations_last(struct workspace *w, enum observation_series series, uint3
 
 static struct slice explained_key(uint8_t key[KEY_SIZE + 1], const struct observation *o, enum explanation e)
 {
-        record_key(key, observation_series(o), o->solver, o->number);
-        key[0] = 'x';
+        key_of(key, 'x', o->solver, o->number);
         key[KEY_SIZE] = (uint8_t)e;
         return SLICE(key, KEY_SIZE + 1);
 }
@@ -367,7 +359,7 @@ int finding_machine(struct workspace *w, const char *solver, const struct observ
 {
         cleanup_blob struct blob b = {0};
         uint8_t key[KEY_SIZE];
-        int r = store_fetch(workspace_store(w), TABLE_FINDINGS, machine_key(key, f), &b);
+        int r = store_fetch(workspace_store(w), TABLE_FINDINGS, key_of(key, 'm', f->solver, f->number), &b);
 
         if (r == 0)
                 snprintf(ret, PATH_SIZE, "%.*s", (int)MIN(b.size, (size_t)PATH_SIZE - 1), (const char *)b.data);
@@ -435,14 +427,13 @@ int finding_put_counts(struct workspace *w, uint32_t solver, const char *campaig
         return u.r;
 }
 
-/* Classes of commits (culprits.c) begin with the same letter; their values have another size. */
+/* Keys of commits' classes (culprits.c) begin with the same letter, and may have this prefix; their values have another size. */
 int finding_counts(struct workspace *w, uint32_t solver, uint32_t number, struct campaign_count **ret, size_t *ret_n)
 {
         uint8_t prefix[KEY_SIZE];
-        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_FINDINGS, .prefix = record_key(prefix, OF_CAMPAIGNS, solver, number)};
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_FINDINGS, .prefix = key_of(prefix, 'c', solver, number)};
         int r;
 
-        prefix[0] = 'c';
         *ret = NULL;
         *ret_n = 0;
         while ((r = store_walk(&each)) > 0) {

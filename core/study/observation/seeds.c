@@ -1,3 +1,4 @@
+/* The query of a finding under 30 seeds: it asks for all runs at once, and is answered when the store has all of them. */
 #include "core/study/observation/finding.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@ struct seeds_query {
         char machine[PATH_SIZE];   /* the machine of the finding, if it is another one; else "" */
 };
 
+/* True if the version's recipe has a seed. A program of the machine has a recipe of its own. */
 static bool can_seed(const struct solver *s, const char *version)
 {
         uint32_t commit;
@@ -63,7 +65,7 @@ static void seeds_key(const struct seeds_query *q, struct digest *ret)
 
 /* -- known runs -- */
 
-/* -ENOENT: not all of them are known. */
+/* Reads the runs of a machine (NULL: this one). -ENOENT: not all of them are known. */
 static int read_known(const struct seeds_query *q, const char *machine, struct seeds_value *to)
 {
         int r = 0;
@@ -73,7 +75,7 @@ static int read_known(const struct seeds_query *q, const char *machine, struct s
                 struct digest build;
 
                 r = build_key(v->solver->history, v->commit, v->solver->recipe, &build);
-                for (uint32_t seed = 1; r == 0 && seed <= SEEDS_MOST; seed++) {
+                for (uint32_t seed = 1; r == 0 && seed <= N_SEEDS; seed++) {
                         cleanup(fact_unrefp) struct fact *f = NULL;
                         struct cell cell = cell_of(q, which, seed);
                         double amount;
@@ -119,9 +121,9 @@ static int seeds_step(struct query *query, struct job *j, void **state, struct v
         const struct seeds_query *q = (const struct seeds_query *)query;
         int r;
 
-        if (!*state) {
+        if (!*state) { /* the first call */
                 *state = query;
-                return job_ask_many(j, &(struct batch){.n = 2 * (size_t)SEEDS_MOST, .make = seeds_make, .user = query});
+                return job_ask_many(j, &(struct batch){.n = 2 * (size_t)N_SEEDS, .make = seeds_make, .user = query});
         }
         r = seeds_find(query, ret);
         return r == -ENOENT ? errorf(-ENODATA, "%s or %s cannot be built", q->versions[0]->text, q->versions[1]->text) : r;
@@ -205,7 +207,7 @@ unsigned seeds_reproduced(const struct seeds_value *v)
 {
         unsigned n = 0;
 
-        for (unsigned i = 0; i < SEEDS_MOST; i++)
+        for (unsigned i = 0; i < N_SEEDS; i++)
                 n += seeds_reproduces(v, i);
         return n;
 }
@@ -216,7 +218,7 @@ void seeds_print(const struct seeds_value *v, struct buffer *ret)
         int digits = v->measure == JUDGE_TIME ? 6 : 0;
 
         buffer_addf(ret, "seed\treference-result\treference-%s\ttarget-result\ttarget-%s\treproduces\n", name, name);
-        for (unsigned i = 0; i < SEEDS_MOST; i++)
+        for (unsigned i = 0; i < N_SEEDS; i++)
                 buffer_addf(ret, "%u\t%s\t%.*f\t%s\t%.*f\t%s\n", i + 1, verdict_name(v->runs[i][0].verdict), digits,
                             v->runs[i][0].amount, verdict_name(v->runs[i][1].verdict), digits, v->runs[i][1].amount,
                             seeds_reproduces(v, i) ? "yes" : "no");

@@ -61,7 +61,7 @@ static void add_amount(const struct row *row, bool is_limited, double amount)
 static int add_row(struct row *row)
 {
         const struct observation *f = row->finding;
-        double fast = observation_seconds(f, f->reference), slow = observation_seconds(f, f->target), ratio = fast > 0 ? slow / fast : NAN;
+        double fast = observation_amount(f, f->reference), slow = observation_amount(f, f->target), ratio = fast > 0 ? slow / fast : NAN;
         uint64_t count = 1;
         int e;
 
