@@ -48,7 +48,7 @@ static json_t *column_data(const struct report *r, size_t k)
         return j;
 }
 
-/* The column shown at or before a commit, or behind it. */
+/* The nearest shown column on the line of first parents: at the commit or before it, with `behind` at it or behind it. NOT_SHOWN: there is none. */
 static uint32_t column_near(const struct report *r, const struct report_commit *c, bool behind)
 {
         const struct report_commit *end = behind ? r->commits + r->n_commits : r->commits - 1;
@@ -106,6 +106,7 @@ static void add_data(const struct report *r, struct buffer *b)
                             "total", (json_int_t)r->cases.n, "solved", solved, "par2", par2, "steps", steps_data(r), "shown", (json_int_t)most_steps(r)));
 }
 
+/* The shapes of page.js, as a key. */
 static void add_legend(struct buffer *b)
 {
         static const char *const shapes[N_VERDICT_PLOTS] = {
@@ -124,6 +125,7 @@ static void add_legend(struct buffer *b)
         buffer_adds(b, "<li>dashed: a step</li></ul>\n");
 }
 
+/* What page.js draws into: controls and empty plots. */
 static void add_frame(struct buffer *b)
 {
         buffer_adds(b,

@@ -67,6 +67,7 @@ static int read_cases(struct report *r)
 
 /* -- the commits that are measured -------------------------------------------------------------------------------- */
 
+/* Ends program_runs() with 1 at the first run. */
 static int any_run(void *, const struct digest *, struct fact *)
 {
         return 1;
@@ -81,7 +82,7 @@ struct finding_commits {
 };
 
 /* Adds a commit if anything is measured of its program. A commit with its first parent's program is part of that one's entry. */
-static int look_at_commit(struct finding_commits *f, uint32_t place)
+static int add_commit(struct finding_commits *f, uint32_t place)
 {
         struct report *r = f->report;
         uint32_t number = r->order->list[place], at = f->line_at[number], same = NOT_SHOWN;
@@ -154,7 +155,7 @@ static int find_commits(struct report *r)
         for (uint32_t i = 0; i < r->order->n_line; i++)
                 f.line_at[r->order->line[i]] = i;
         for (uint32_t i = 0; e == 0 && i < r->order->n; i++)
-                e = look_at_commit(&f, i);
+                e = add_commit(&f, i);
         if (e == 0)
                 e = count_unbuildable(&f);
         free(f.programs);
@@ -181,11 +182,11 @@ static bool show(struct report_commit *c)
         return is_new;
 }
 
-/* Chooses first, last and tags, then every second, third … of the others. */
+/* Chooses first, last and tags, then evenly from the others as many as there is room for. */
 static void choose_commits(struct report *r)
 {
         const size_t most = r->cases.n * REPORT_COMMITS > REPORT_CELLS ? REPORT_CELLS / r->cases.n : REPORT_COMMITS;
-        size_t kept = 0, rest, taken = 0, k = 0;
+        size_t kept = 0, others, shown = 0, k = 0; /* k: of the others so far; shown: those of them that are */
 
         if (r->n_commits <= most) {
                 for (size_t i = 0; i < r->n_commits; i++)
@@ -196,12 +197,12 @@ static void choose_commits(struct report *r)
         for (size_t i = r->refs->n; i-- > 0 && kept < most / 2;) /* the last by name are mostly the newest */
                 if (r->refs->list[i].kind == REF_TAG)
                         kept += show(report_commit_of(r, r->refs->list[i].commit));
-        rest = r->n_commits - kept;
+        others = r->n_commits - kept;
         for (size_t i = 0; i < r->n_commits; i++)
-                if (r->commits[i].column == NOT_SHOWN && ++k * (most - kept) / rest > taken)
-                        taken += show(&r->commits[i]);
+                if (r->commits[i].column == NOT_SHOWN && ++k * (most - kept) / others > shown)
+                        shown += show(&r->commits[i]);
         report_left_out(r, "%zu of the %zu measured programs are in the plots and in the table of commits. Steps are looked for among all of them.",
-                        kept + taken, r->n_commits);
+                        kept + shown, r->n_commits);
 }
 
 static void make_columns(struct report *r)
@@ -222,36 +223,37 @@ static void make_columns(struct report *r)
 
 /* -- cells -------------------------------------------------------------------------------------------------------- */
 
-struct case_place { /* the case with these bytes; the digest is first for digest_compare() */
+struct case_bytes { /* an entry of a list sorted by bytes; the digest is first for digest_compare() */
         struct digest sha256;
-        uint32_t index;
+        uint32_t index; /* of the case with these bytes */
 };
 
 struct reading_column {
         struct report *report;
-        const struct case_place *places;
+        const struct case_bytes *by_bytes;
         struct report_column *column; /* for the counts; NULL: not wanted */
         struct report_cell *cells;    /* of the column */
         size_t known;
-        bool has_told; /* that its program did not begin */
+        bool has_noted; /* that its program did not begin */
 };
 
+/* Sets the cell of the run's case, if it is one of the report's, and counts it for the column. */
 static int add_run(void *user, const struct digest *sha256, struct fact *f)
 {
         struct reading_column *c = user;
-        const struct case_place wanted = {.sha256 = *sha256};
-        const struct case_place *found = find_in_list(&wanted, c->places, c->report->cases.n, sizeof(wanted), digest_compare);
+        const struct case_bytes wanted = {.sha256 = *sha256};
+        const struct case_bytes *found = find_in_list(&wanted, c->by_bytes, c->report->cases.n, sizeof(wanted), digest_compare);
         struct report_cell *cell = found ? &c->cells[found->index] : NULL;
 
         if (!cell || cell->is_known)
                 return 0;
         report_newer(c->report, fact_moment(f));
-        if (f->not_started && c->column && !c->has_told) {
+        if (f->not_started && c->column && !c->has_noted) {
                 cleanup_buffer struct buffer line = {0};
 
                 not_started_line(c->report->solver, c->column->of->number, f, &line);
                 xml_addf(&c->report->not_started, "<li>%s</li>\n", line.data);
-                c->has_told = true;
+                c->has_noted = true;
         }
         *cell = (struct report_cell){.seconds = (float)fact_seconds(f),
                                      .is_known = true,
@@ -266,10 +268,10 @@ static int add_run(void *user, const struct digest *sha256, struct fact *f)
 }
 
 /* 1: something is known under this seed. */
-static int read_seed(struct report *r, const struct case_place *places, unsigned seed)
+static int read_seed(struct report *r, const struct case_bytes *by_bytes, unsigned seed)
 {
         cleanup_free struct report_cell *cells = allocate(r->n_columns * r->cases.n, sizeof(*cells));
-        struct reading_column c = {.report = r, .places = places};
+        struct reading_column c = {.report = r, .by_bytes = by_bytes};
         int e = 0;
 
         for (size_t i = 0; i < r->n_columns && e == 0; i++) {
@@ -284,17 +286,18 @@ static int read_seed(struct report *r, const struct case_place *places, unsigned
         return 1;
 }
 
+/* Reads the cells of all columns, and drops columns without any; then the runs under the seeds 1, 2, … up to the first without a run. */
 static int read_cells(struct report *r)
 {
-        cleanup_free struct case_place *places = allocate(r->cases.n, sizeof(*places));
+        cleanup_free struct case_bytes *by_bytes = allocate(r->cases.n, sizeof(*by_bytes));
         size_t kept = 0;
         int more = r->solver->recipe->seed ? 1 : 0;
 
         for (size_t i = 0; i < r->cases.n; i++)
-                places[i] = (struct case_place){r->cases.list[i]->sha256, (uint32_t)i};
-        sort_list(places, r->cases.n, sizeof(*places), digest_compare);
+                by_bytes[i] = (struct case_bytes){r->cases.list[i]->sha256, (uint32_t)i};
+        sort_list(by_bytes, r->cases.n, sizeof(*by_bytes), digest_compare);
         for (size_t i = 0; i < r->n_columns; i++) {
-                struct reading_column c = {.report = r, .places = places, .column = &r->columns[i], .cells = &r->cells[kept * r->cases.n]};
+                struct reading_column c = {.report = r, .by_bytes = by_bytes, .column = &r->columns[i], .cells = &r->cells[kept * r->cases.n]};
                 const struct cell cell = {.solver = r->solver, .commit = r->columns[i].of->number};
                 int e = program_runs(r->workspace, &cell, &r->columns[i].of->program, add_run, &c);
 
@@ -306,7 +309,7 @@ static int read_cells(struct report *r)
         }
         r->n_columns = kept;
         for (unsigned seed = 1; more == 1 && seed < JUDGE_PAIRS; seed++)
-                more = read_seed(r, places, seed);
+                more = read_seed(r, by_bytes, seed);
         return MIN(more, 0);
 }
 
@@ -327,7 +330,7 @@ static void add_tags(struct report *r)
         }
 }
 
-/* A column's score is over the cases that were measured there. */
+/* Scores each column over the cases that were measured there. */
 static void score_columns(struct report *r)
 {
         size_t before = NOT_SHOWN;

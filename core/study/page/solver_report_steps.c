@@ -37,6 +37,7 @@ static struct localize_outcome outcome_of(const struct report_cell *c)
         return run_outcome((enum verdict)c->verdict, c->is_wrong, (double)c->seconds);
 }
 
+/* Adds the shown commits with a result of the case, each with its runs under the seeds 1, 2, … up to the first missing one. */
 static void add_columns(const struct report *r, size_t case_index, struct series *s)
 {
         for (size_t k = 0; k < r->n_columns; k++) {
@@ -109,7 +110,7 @@ static void keep_steps(struct report *r, size_t case_index, const struct series 
         }
 }
 
-/* The steps among the shown commits. If some commits differ without a step, and the solver has no seeds, the repetitions of all are read, too. */
+/* The steps among the shown commits. If some commits differ without a step, and the solver has no seeds, they are found again with all repetitions. */
 static int find_coarse(const struct report *r, size_t case_index, struct series *coarse, struct steps *steps)
 {
         int e = 0;
@@ -131,6 +132,7 @@ static int find_coarse(const struct report *r, size_t case_index, struct series 
         return 0;
 }
 
+/* First among the shown commits; then, with the measured ones between the two sides of each step, again. */
 int report_find_steps(struct report *r)
 {
         int e = 0;

@@ -35,6 +35,7 @@ static int by_date(const void *a, const void *b)
         return ORDER(y->commit.committed, x->commit.committed) ?: strcmp(y->ref->name, x->ref->name); /* newest first */
 }
 
+/* Chooses the newest measured tags; tags of one commit are one version. */
 static void choose_tags(const struct report *r, struct shown_versions *v)
 {
         cleanup_free struct tag *tags = allocate(r->refs->n, sizeof(*tags));
@@ -68,6 +69,7 @@ static void choose_tags(const struct report *r, struct shown_versions *v)
         }
 }
 
+/* Chooses the newest and the oldest measured commit on the line of first parents; none if they are the same. */
 static void choose_commits(const struct report *r, struct shown_versions *v)
 {
         const struct report_commit *ends[2] = {NULL, NULL};
