@@ -1,4 +1,5 @@
-/* Finds the branches of a solver that moved since a watch looked at them. */
+/* Finds the branches of a solver that moved since a watch looked at them. The store has the commit at which a watch saw each branch; a stretch is the
+ * commits from there, or from where a new branch left a line that was seen, to the head. */
 #include "core/study/watch/watching.h"
 
 #include <fnmatch.h>
@@ -24,7 +25,8 @@ static bool has_patterns(const struct watched *of)
         return of->patterns && *of->patterns;
 }
 
-/* 'b' solver branch; of some cases or branches 'w' solver watch branch. `name` NULL: the prefix of all branches. */
+/* In TABLE_ALARMS, of a watch of all cases and branches: 'b' solver(4) digest of the branch's name; of another watch 'w' solver(4) digest of its set and
+ * patterns, digest of the branch's name. Its value is a struct watched_branch as JSON. `name` NULL: the prefix of all branches. */
 static void branch_key(const struct watched *of, uint32_t solver, const char *name, struct buffer *key)
 {
         struct digest digest;
@@ -57,7 +59,7 @@ static bool watched_before(struct workspace *w, const struct watched *of, uint32
         return store_walk(&each) == 1;
 }
 
-/* `name` may be NULL. */
+/* `name`, for the error's sentence, may be NULL. */
 static int parse_branch(struct slice text, const char *name, struct watched_branch *ret)
 {
         const char *seen = NULL, *base = "";
@@ -102,7 +104,7 @@ static int put_branch(struct store_txn *t, const struct watched *of, uint32_t so
 
 /* -- finding the branches that moved ------------------------------------------------------------------------------------------------------- */
 
-struct looking {
+struct branch_search {
         struct workspace *workspace;
         struct solver *solver;
         const struct watched *of;
@@ -112,7 +114,7 @@ struct looking {
         uint32_t n_seen;
 };
 
-static bool is_wanted(const struct looking *l, const char *branch)
+static bool is_wanted(const struct branch_search *l, const char *branch)
 {
         for (char *const *p = l->of->patterns; p && *p; p++)
                 if (fnmatch(*p, branch, 0) == 0)
@@ -121,7 +123,7 @@ static bool is_wanted(const struct looking *l, const char *branch)
 }
 
 /* Marks the commits of every line that was seen, also of branches that are gone or renamed; once. */
-static int mark_seen(struct looking *l)
+static int mark_seen(struct branch_search *l)
 {
         cleanup_buffer struct buffer prefix = {0};
         cleanup_walk struct store_walk each = {.store = workspace_store(l->workspace), .table = TABLE_ALARMS};
@@ -153,7 +155,7 @@ static int mark_seen(struct looking *l)
 }
 
 /* The stretch of a new branch: its commits since it left a line that was seen. */
-static int stretch_of_new(struct looking *l, struct watched_stretch *s)
+static int stretch_of_new(struct branch_search *l, struct watched_stretch *s)
 {
         size_t n, from;
         int r = mark_seen(l) ?: history_line(l->solver->history, s->head, &s->fresh, &n);
@@ -170,7 +172,7 @@ static int stretch_of_new(struct looking *l, struct watched_stretch *s)
 }
 
 /* After a forced push the head does not descend from the commit that was seen: then it is compared with the commit at which the two lines part. */
-static int set_known(struct looking *l, struct watched_stretch *s, uint32_t base, uint32_t seen)
+static int set_known(struct branch_search *l, struct watched_stretch *s, uint32_t base, uint32_t seen)
 {
         struct commit first;
         int r = history_commit(l->solver->history, s->fresh[0], &first);
@@ -189,7 +191,8 @@ static int set_known(struct looking *l, struct watched_stretch *s, uint32_t base
         return 0;
 }
 
-static int stretch_of_moved(struct looking *l, struct watched_stretch *s)
+/* The stretch of a branch seen before: the commits since then on the head's line; none if the branch is now at an older commit. */
+static int stretch_of_moved(struct branch_search *l, struct watched_stretch *s)
 {
         cleanup_revisions struct revisions range = {0};
         struct history *h = l->solver->history;
@@ -210,8 +213,9 @@ static int stretch_of_moved(struct looking *l, struct watched_stretch *s)
         return s->was_rewound ? 0 : set_known(l, s, base, seen);
 }
 
-/* Where the watch begins, only the head counts: with the branch, or with another history, whose line has no commit in common with those seen. */
-static int set_begins(const struct looking *l, struct watched_stretch *s)
+/* The stretch is the head alone where the watch begins: with the branch (is_open), or with another history, of which all commits down to one without
+ * parents are fresh. */
+static int set_begins(const struct branch_search *l, struct watched_stretch *s)
 {
         struct commit oldest;
         int r = history_commit(l->solver->history, s->fresh[0], &oldest);
@@ -226,7 +230,7 @@ static int set_begins(const struct looking *l, struct watched_stretch *s)
 }
 
 /* Adds the stretch of a branch, if it moved or is still to be measured. */
-static int add_stretch(struct looking *l, const struct ref *ref)
+static int add_stretch(struct branch_search *l, const struct ref *ref)
 {
         struct watched_stretch s = {.head = ref->commit};
         struct commit c;
@@ -258,7 +262,7 @@ static int add_stretch(struct looking *l, const struct ref *ref)
 
 /* The watch begins with the head of the default branch, or with the heads of the branches that were asked for; the heads of the others are noted as seen.
  * All in one transaction: a killed watch has either begun or not. */
-static int begin(const struct looking *l)
+static int begin(const struct branch_search *l)
 {
         cleanup_free struct watched_branch *list = allocate(l->refs->n, sizeof(*list)); /* of each ref */
         struct store_update u = {.store = workspace_store(l->workspace)};
@@ -307,7 +311,7 @@ static int compare_heads(const void *a, const void *b, void *user)
 int watched_stretches(struct workspace *w, struct solver *s, const struct watched *of, struct watched_stretches *ret)
 {
         cleanup(ref_list_unrefp) struct ref_list *refs = NULL;
-        struct looking l = {.workspace = w, .solver = s, .of = of, .found = ret};
+        struct branch_search l = {.workspace = w, .solver = s, .of = of, .found = ret};
         int r = history_refs(s->history, &refs);
 
         *ret = (struct watched_stretches){0};

@@ -7,11 +7,11 @@ void watching_free(struct watching *w)
 {
         if (!w)
                 return;
-        for (size_t i = 0; i < w->n_places; i++) {
-                for (size_t test = 0; w->places[i].facts && test < w->n_cases; test++)
-                        fact_unref(w->places[i].facts[test]);
-                free(w->places[i].facts);
-                free(w->places[i].reason);
+        for (size_t i = 0; i < w->n_points; i++) {
+                for (size_t test = 0; w->points[i].facts && test < w->n_cases; test++)
+                        fact_unref(w->points[i].facts[test]);
+                free(w->points[i].facts);
+                free(w->points[i].reason);
         }
         for (size_t i = 0; i < w->n_cases; i++)
                 case_info_unref(w->cases[i]);
@@ -23,7 +23,7 @@ void watching_free(struct watching *w)
         buffer_done(&w->result.notes);
         free(w->branch);
         free(w->cases);
-        free(w->places);
+        free(w->points);
         free(w->wants);
         free(w->boundaries);
         free(w->suspects);
@@ -43,10 +43,10 @@ struct watching *watching_new(struct workspace *workspace, struct solver *s, con
         w->branch = copy_string(stretch->branch);
         w->result.base = COMMIT_NONE;
         w->n_known = stretch->n_known;
-        w->n_places = stretch->n_known + stretch->n_fresh;
-        w->places = allocate(w->n_places, sizeof(*w->places));
-        for (size_t i = 0; i < w->n_places; i++)
-                w->places[i].commit = i < stretch->n_known ? stretch->known[i] : stretch->fresh[i - stretch->n_known];
+        w->n_points = stretch->n_known + stretch->n_fresh;
+        w->points = allocate(w->n_points, sizeof(*w->points));
+        for (size_t i = 0; i < w->n_points; i++)
+                w->points[i].commit = i < stretch->n_known ? stretch->known[i] : stretch->fresh[i - stretch->n_known];
         w->n_cases = n_cases;
         w->cases = allocate(n_cases, sizeof(*w->cases));
         w->group_cases = allocate(n_cases, sizeof(*w->group_cases));
@@ -55,8 +55,7 @@ struct watching *watching_new(struct workspace *workspace, struct solver *s, con
         return w;
 }
 
-struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
-                             uint32_t subject_of)
+struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before, uint32_t subject_of)
 {
         cleanup_buffer struct buffer subject = {0};
         struct observation *a;
@@ -79,11 +78,11 @@ struct observation *watching_alarm(struct watching *w, enum observation_kind kin
 
 /* -- measuring ---------------------------------------------------------------------------------------------------- */
 
-static void want_place(struct watching *w, size_t place)
+static void want_point(struct watching *w, size_t point)
 {
-        w->places[place].facts = allocate(w->n_cases, sizeof(*w->places[place].facts));
+        w->points[point].facts = allocate(w->n_cases, sizeof(*w->points[point].facts));
         for (size_t test = 0; test < w->n_cases; test++)
-                list_add(w->wants, w->n_wants, (struct want){place, test});
+                list_add(w->wants, w->n_wants, (struct want){.point = point, .test = test});
 }
 
 static int make_run(void *user, size_t i, struct query **ret)
@@ -92,31 +91,32 @@ static int make_run(void *user, size_t i, struct query **ret)
         const struct want *want = &w->wants[i];
 
         return query_run(w->workspace,
-                         &(struct cell){.solver = w->solver, .commit = w->places[want->place].commit, .info = w->cases[want->test]}, ret);
+                         &(struct cell){.solver = w->solver, .commit = w->points[want->point].commit, .info = w->cases[want->test]}, ret);
 }
 
 /* A commit whose sources are lost (e.g. its submodule's commit) is passed over, with a note, so that it does not hold up those after it; but not the
  * newest one, whose sources may come at the next turn. */
-static bool pass_over(struct watching *w, size_t place, int r, const char *reason)
+static bool pass_over(struct watching *w, size_t point, int r, const char *reason)
 {
-        if (r != -ESTALE || place == w->n_places - 1)
+        if (r != -ESTALE || point == w->n_points - 1)
                 return false;
-        if (place != NO_PLACE && w->places[place].state == PLACE_OPEN) {
-                w->places[place].state = PLACE_LOST;
+        if (point != NO_POINT && w->points[point].state == POINT_OPEN) {
+                w->points[point].state = POINT_LOST;
                 buffer_addf(&w->result.notes, "%s %.12s is passed over: %s\n", w->solver->recipe->name,
-                            full_sha(w->solver, w->places[place].commit).s, reason ? reason : "its sources are lost");
+                            full_sha(w->solver, w->points[point].commit).s, reason ? reason : "its sources are lost");
         }
         return true;
 }
 
+/* Returns r, with a sentence that names the commit. */
 static int fail_at(const struct watching *w, uint32_t commit, int r, const char *reason)
 {
         return errorf(r, "%s %.12s: %s", w->solver->recipe->name, full_sha(w->solver, commit).s, reason ? reason : strerror(-r));
 }
 
-static void set_built(struct place *p, bool ok, const struct build_record *build)
+static void set_built(struct point *p, bool ok, const struct build_record *build)
 {
-        p->state = ok ? PLACE_BUILT : PLACE_UNBUILDABLE;
+        p->state = ok ? POINT_BUILT : POINT_UNBUILDABLE;
         if (!ok && !p->reason && build && build->reason)
                 p->reason = copy_string(build->reason);
 }
@@ -125,10 +125,10 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
 {
         struct watching *w = user;
         const struct run_value *run = (const struct run_value *)v;
-        struct place *p = &w->places[w->wants[i].place];
+        struct point *p = &w->points[w->wants[i].point];
 
         if (r < 0)
-                return pass_over(w, w->wants[i].place, r, reason) ? 0 : fail_at(w, p->commit, r, reason);
+                return pass_over(w, w->wants[i].point, r, reason) ? 0 : fail_at(w, p->commit, r, reason);
         p->facts[w->wants[i].test] = run->fact ? fact_ref(run->fact) : NULL;
         set_built(p, run->fact, run->build);
         return 0;
@@ -137,17 +137,17 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
 /* The newest commit, then the commits measured before, then the others of the grid: all cases on a commit, one commit after the other. */
 static int measure(struct watching *w, struct batch *ret)
 {
-        size_t n_fresh = w->n_places - w->n_known, n = 0;
+        size_t n_fresh = w->n_points - w->n_known, n = 0;
         cleanup_free size_t *grid = NULL;
 
-        w->asked = !w->asked;
-        if (!w->asked) /* all is answered */
+        w->has_begun = !w->has_begun;
+        if (!w->has_begun) /* all is answered */
                 return 0;
         history_grid(n_fresh, history_step(n_fresh, WATCH_COMMITS), &grid, &n);
         for (size_t i = 0; i < n; i++) {
-                want_place(w, w->n_known + grid[i]);
+                want_point(w, w->n_known + grid[i]);
                 for (size_t known = w->n_known; i == 0 && known > 0; known--)
-                        want_place(w, known - 1);
+                        want_point(w, known - 1);
         }
         *ret = (struct batch){.n = w->n_wants, .make = make_run, .answered = answered_run, .user = w};
         return 1;
@@ -155,55 +155,56 @@ static int measure(struct watching *w, struct batch *ret)
 
 /* -- builds ------------------------------------------------------------------------------------------------------- */
 
-/* A boundary is at a fresh commit that does not build, behind one that builds, or at the first place of all. */
+/* A boundary is at a fresh commit that does not build, behind one that builds, or at the first point of all. Open and lost points are passed over. */
 static void find_boundaries(struct watching *w)
 {
-        size_t before = NO_PLACE;
+        size_t before = NO_POINT;
 
-        for (size_t i = 0; i < w->n_places; i++) {
-                if (w->places[i].state == PLACE_OPEN || w->places[i].state == PLACE_LOST)
+        for (size_t i = 0; i < w->n_points; i++) {
+                if (w->points[i].state == POINT_OPEN || w->points[i].state == POINT_LOST)
                         continue;
-                if (w->places[i].state == PLACE_UNBUILDABLE && i >= w->n_known &&
-                    (before == NO_PLACE ? i == 0 : w->places[before].state == PLACE_BUILT)) {
+                if (w->points[i].state == POINT_UNBUILDABLE && i >= w->n_known &&
+                    (before == NO_POINT ? i == 0 : w->points[before].state == POINT_BUILT)) {
                         list_add(w->boundaries, w->n_boundaries, (struct boundary){.good = before, .bad = i, .parent = COMMIT_NONE});
                 }
                 before = i;
         }
 }
 
-/* Asks for the most informative build: the middle of the open commits, then the parent of the first commit that does not build. */
+/* Asks for the most informative build at boundary i: the middle between good and bad, unless its build is known; then, if they are neighbours, the parent
+ * of the bad one. A lost point counts as bad. */
 static int narrow(struct watching *w, size_t i)
 {
         struct boundary *b = &w->boundaries[i];
         struct commit c;
         int r;
 
-        while (b->good != NO_PLACE && b->bad - b->good > 1) {
+        while (b->good != NO_POINT && b->bad - b->good > 1) {
                 size_t middle = b->good + (b->bad - b->good) / 2;
 
-                if (w->places[middle].state == PLACE_OPEN) {
-                        list_add(w->wants, w->n_wants, (struct want){middle, i});
+                if (w->points[middle].state == POINT_OPEN) {
+                        list_add(w->wants, w->n_wants, (struct want){.point = middle, .boundary = i});
                         return 0;
                 }
-                *(w->places[middle].state == PLACE_BUILT ? &b->good : &b->bad) = middle;
+                *(w->points[middle].state == POINT_BUILT ? &b->good : &b->bad) = middle;
         }
-        if (b->asked)
+        if (b->is_narrow)
                 return 0;
-        b->asked = true;
-        r = history_commit(w->solver->history, w->places[b->bad].commit, &c);
+        b->is_narrow = true;
+        r = history_commit(w->solver->history, w->points[b->bad].commit, &c);
         if (r < 0)
                 return r;
-        b->is_parent = b->good != NO_PLACE && c.first_parent == w->places[b->good].commit;
+        b->parent_builds = b->good != NO_POINT && c.first_parent == w->points[b->good].commit;
         b->parent = c.first_parent;
-        if (!b->is_parent && c.first_parent != COMMIT_NONE)
-                list_add(w->wants, w->n_wants, (struct want){NO_PLACE, i});
+        if (!b->parent_builds && c.first_parent != COMMIT_NONE)
+                list_add(w->wants, w->n_wants, (struct want){.point = NO_POINT, .boundary = i});
         return 0;
 }
 
-/* The commit to be built: of a place, or the parent at a boundary. */
+/* The commit to be built: of a point, or the parent at a boundary. */
 static uint32_t wanted_commit(const struct watching *w, const struct want *want)
 {
-        return want->place == NO_PLACE ? w->boundaries[want->test].parent : w->places[want->place].commit;
+        return want->point == NO_POINT ? w->boundaries[want->boundary].parent : w->points[want->point].commit;
 }
 
 static int make_build(void *user, size_t i, struct query **ret)
@@ -220,24 +221,25 @@ static int answered_build(void *user, size_t i, int r, struct value *v, const ch
         const struct want *want = &w->wants[i];
 
         if (r < 0)
-                return pass_over(w, want->place, r, reason) ? 0 : fail_at(w, wanted_commit(w, want), r, reason);
-        if (want->place == NO_PLACE)
-                w->boundaries[want->test].is_parent = record->ok;
+                return pass_over(w, want->point, r, reason) ? 0 : fail_at(w, wanted_commit(w, want), r, reason);
+        if (want->point == NO_POINT)
+                w->boundaries[want->boundary].parent_builds = record->ok;
         else
-                set_built(&w->places[want->place], record->ok, record);
+                set_built(&w->points[want->point], record->ok, record);
         return 0;
 }
 
+/* An alarm for a commit that cannot be built though its parent can; else a note. */
 static void alarm_unbuildable(struct watching *w, const struct boundary *b)
 {
         cleanup_buffer struct buffer reason = {0};
-        const struct place *p = &w->places[b->bad];
+        const struct point *p = &w->points[b->bad];
         const struct commit_sha commit = full_sha(w->solver, p->commit);
         struct observation *a;
 
-        if (p->state == PLACE_LOST)
+        if (p->state == POINT_LOST)
                 return;
-        if (!b->is_parent) {
+        if (!b->parent_builds) {
                 buffer_addf(&w->result.notes, "%s %.12s cannot be built, nor can its parent: no alarm\n", w->solver->recipe->name, commit.s);
                 return;
         }
@@ -246,13 +248,14 @@ static void alarm_unbuildable(struct watching *w, const struct boundary *b)
         set_string(&a->reason, reason.data);
 }
 
+/* Narrows all boundaries at once, build by build; then makes their alarms, and sets the result's base. */
 static int find_unbuildable(struct watching *w, struct batch *ret)
 {
         int r = 0;
 
-        if (!w->asked)
+        if (!w->has_begun)
                 find_boundaries(w);
-        w->asked = true;
+        w->has_begun = true;
         w->n_wants = 0;
         for (size_t i = 0; i < w->n_boundaries && r == 0; i++)
                 r = narrow(w, i);
@@ -260,14 +263,14 @@ static int find_unbuildable(struct watching *w, struct batch *ret)
                 *ret = (struct batch){.n = w->n_wants, .make = make_build, .answered = answered_build, .user = w};
                 return 1;
         }
-        w->asked = false;
+        w->has_begun = false;
         if (r < 0)
                 return r;
-        for (size_t i = 0; i < w->n_places; i++)
-                if (w->places[i].state == PLACE_BUILT && w->places[i].facts) /* narrow() builds others, without results to compare with */
-                        w->result.base = w->places[i].commit;
+        for (size_t i = 0; i < w->n_points; i++)
+                if (w->points[i].state == POINT_BUILT && w->points[i].facts) /* narrow() builds others, without results to compare with */
+                        w->result.base = w->points[i].commit;
         for (size_t i = 0; i < w->n_boundaries; i++) {
-                if (w->boundaries[i].is_parent && w->result.base == COMMIT_NONE)
+                if (w->boundaries[i].parent_builds && w->result.base == COMMIT_NONE)
                         w->result.base = w->boundaries[i].parent;
                 alarm_unbuildable(w, &w->boundaries[i]);
         }

@@ -5,29 +5,31 @@
 #include "core/study/localize/localization.h"
 #include "core/study/watch/watching.h"
 
-enum place_state {
-        PLACE_OPEN, /* not asked */
-        PLACE_BUILT,
-        PLACE_UNBUILDABLE,
-        PLACE_LOST, /* its sources are; passed over */
+/* A point is a commit of the stretch; a test is a case, by its index in `cases`. */
+enum point_state {
+        POINT_OPEN, /* not asked */
+        POINT_BUILT,
+        POINT_UNBUILDABLE,
+        POINT_LOST, /* its sources are; passed over */
 };
-struct place { /* a commit of the stretch */
+struct point {
         uint32_t commit;
-        enum place_state state;
+        enum point_state state;
         char *reason;        /* why it cannot be built; may be NULL */
         struct fact **facts; /* [cases]; owns refs; NULL: not measured */
 };
-struct suspect {              /* a case between two neighbouring places */
+struct suspect {                    /* a case between two measured points with none between */
         enum observation_kind kind; /* N_OBSERVATION_KINDS: cleared */
-        size_t before, after, test;
-        bool done;
+        size_t before, after, test; /* before: NO_POINT for none */
+        bool done;                  /* by the present stage */
 };
-struct boundary {              /* between a place that builds and one that does not */
-        size_t good, bad;      /* good NO_PLACE: none is known */
-        uint32_t parent;       /* of `bad`, if it is not `good`; else COMMIT_NONE */
-        bool asked, is_parent; /* the parent builds */
+struct boundary {     /* between a point that builds and one that does not */
+        size_t good, bad; /* good: NO_POINT if none is known */
+        uint32_t parent;  /* of `bad`; COMMIT_NONE: none, or not looked up yet */
+        bool is_narrow;   /* `parent` is looked up, and asked for if need be */
+        bool parent_builds;
 };
-#define NO_PLACE SIZE_MAX
+#define NO_POINT SIZE_MAX
 
 struct watching {
         struct workspace *workspace;
@@ -35,13 +37,14 @@ struct watching {
         char *branch;
         struct case_info **cases; /* owns refs */
         size_t n_cases;
-        struct place *places; /* known, then fresh */
-        size_t n_places, n_known;
+        struct point *points; /* known, then fresh */
+        size_t n_points, n_known;
         size_t stage; /* in watching.c's stages[] */
-        bool asked;   /* the batch of measure(), or the first one of find_unbuildable() */
+        bool has_begun; /* the stage measure() or find_unbuildable() was called before */
 
         struct want {
-                size_t place, test; /* a run; of a build `test` is the boundary, and NO_PLACE the parent there */
+                size_t point, test; /* of measure(): the run of a case at a point */
+                size_t boundary;    /* of find_unbuildable(): the build of a point, or for NO_POINT of the boundary's parent */
         } * wants;
         size_t n_wants;
         struct boundary *boundaries;
@@ -65,5 +68,4 @@ int watching_localize(struct watching *w, struct batch *ret);
 int watching_dispute(struct watching *w, struct batch *ret);
 
 /* Finds the alarm of this kind, commit and version before it, or makes it; `before` "": always makes it. */
-struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before,
-                             uint32_t subject_of);
+struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before, uint32_t subject_of);

@@ -1,4 +1,5 @@
-/* Judges changes for the worse between neighbours: suspects are confirmed by runs in turn, and localized. */
+/* The last four stages: finds suspects, confirms them by runs in turn, localizes them and makes alarms of them, and finds contradictions with others'
+ * answers. Suspects are confirmed and localized in groups. */
 #include "core/study/watch/watching_internal.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ static bool is_slower(const struct recipe *recipe, const struct fact *before, co
 
 #define LEAST_MEMORY 10e6 /* bytes more */
 
-static bool watch_suspects_memory(const struct fact *before, const struct fact *after)
+static bool needs_more_memory(const struct fact *before, const struct fact *after)
 {
         double a = before ? (double)before->memory : 0, b = (double)after->memory;
 
@@ -47,12 +48,12 @@ enum observation_kind watch_suspicion(const struct recipe *recipe, const struct 
         return is_slower(recipe, before, after) ? ALARM_SLOWER : N_OBSERVATION_KINDS;
 }
 
-static const struct fact *fact_at(const struct watching *w, size_t place, size_t test)
+static const struct fact *fact_at(const struct watching *w, size_t point, size_t test)
 {
-        return place != NO_PLACE && w->places[place].facts ? w->places[place].facts[test] : NULL;
+        return point != NO_POINT && w->points[point].facts ? w->points[point].facts[test] : NULL;
 }
 
-/* Adds the runs at both places, once. `culprit`: the localizer's values, if any, replace theirs; may be NULL. */
+/* Adds the runs at both points, once. `culprit`: the localizer's values, if any, replace theirs; may be NULL. */
 static void add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
 {
         const struct fact *facts[2] = {fact_at(w, before, test), fact_at(w, after, test)};
@@ -71,25 +72,25 @@ static void add_case(const struct watching *w, struct observation *a, size_t tes
         }
 }
 
-/* Makes an alarm without an earlier version known to be right: it belongs to the case, and is reported once. */
-static void alarm_of_case(struct watching *w, enum observation_kind kind, size_t place, size_t test, const char *detail)
+/* Makes an alarm without an earlier version known to be right: its cause is the case, so it is reported once (observation_add()). */
+static void alarm_of_case(struct watching *w, enum observation_kind kind, size_t point, size_t test, const char *detail)
 {
-        uint32_t commit = w->places[place].commit;
+        uint32_t commit = w->points[point].commit;
         struct observation *a = watching_alarm(w, kind, full_sha(w->solver, commit).s, "", commit);
 
         set_string(&a->reason, detail);
-        add_case(w, a, test, NO_PLACE, place, NULL);
+        add_case(w, a, test, NO_POINT, point, NULL);
 }
 
-/* The first version of a watch has none to lose answers against: a program that does not begin is noted. */
+/* Notes each fresh commit whose program did not begin, once: the first version of a watch has none to lose answers against. */
 static void note_not_started(struct watching *w)
 {
-        for (size_t i = w->n_known; i < w->n_places; i++)
+        for (size_t i = w->n_known; i < w->n_points; i++)
                 for (size_t test = 0, size = w->result.notes.size; test < w->n_cases && w->result.notes.size == size; test++) {
                         const struct fact *f = fact_at(w, i, test);
 
                         if (f)
-                                not_started_line(w->solver, w->places[i].commit, f, &w->result.notes);
+                                not_started_line(w->solver, w->points[i].commit, f, &w->result.notes);
                         if (w->result.notes.size > size)
                                 buffer_adds(&w->result.notes, "\n");
                 }
@@ -99,17 +100,17 @@ int watching_suspect(struct watching *w, struct batch *)
 {
         note_not_started(w);
         for (size_t test = 0; test < w->n_cases; test++) {
-                size_t before = NO_PLACE;
+                size_t before = NO_POINT;
 
-                for (size_t i = 0; i < w->n_places; i++) {
+                for (size_t i = 0; i < w->n_points; i++) {
                         const struct fact *f = fact_at(w, i, test), *f_before = fact_at(w, before, test);
                         enum observation_kind kind = f ? watch_suspicion(w->solver->recipe, f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
 
-                        if (kind == ALARM_WRONG && before == NO_PLACE)
+                        if (kind == ALARM_WRONG && before == NO_POINT)
                                 alarm_of_case(w, kind, i, test, "the oldest version that was looked at is wrong already");
                         else if (kind != N_OBSERVATION_KINDS)
                                 list_add(w->suspects, w->n_suspects, (struct suspect){.kind = kind, .before = before, .after = i, .test = test});
-                        if (f && watch_suspects_memory(f_before, f))
+                        if (f && needs_more_memory(f_before, f))
                                 list_add(w->suspects, w->n_suspects, (struct suspect){.kind = ALARM_MEMORY, .before = before, .after = i, .test = test});
                         before = f ? i : before;
                 }
@@ -172,7 +173,7 @@ static void finish_group(struct watching *w)
 /* -- confirming --------------------------------------------------------------------------------------------------- */
 
 /* Gives each suspect of the group the kind that the comparison shows, or clears it. */
-static void take_judgements(struct watching *w)
+static void apply_comparison(struct watching *w)
 {
         const struct comparing_table *t = comparing_table(w->comparing);
         size_t cleared = 0;
@@ -212,7 +213,7 @@ int watching_confirm(struct watching *w, struct batch *ret)
 
                         r = comparing_new(
                                 &(struct comparing_options){.workspace = w->workspace,
-                                                            .version = {{w->solver, w->places[s->before].commit}, {w->solver, w->places[s->after].commit}},
+                                                            .version = {{w->solver, w->points[s->before].commit}, {w->solver, w->points[s->after].commit}},
                                                             .cases = w->group_cases,
                                                             .n = w->n_group,
                                                             .measure = measure_of(s),
@@ -222,7 +223,7 @@ int watching_confirm(struct watching *w, struct batch *ret)
                 if (r == 0)
                         r = comparing_next(w->comparing, ret);
                 if (r == 0) {
-                        take_judgements(w);
+                        apply_comparison(w);
                         finish_group(w);
                         comparing_free(steal_pointer(w->comparing));
                 }
@@ -234,14 +235,14 @@ int watching_confirm(struct watching *w, struct batch *ret)
 
 /* -- localizing --------------------------------------------------------------------------------------------------- */
 
-static enum verdict verdict_at(const struct watching *w, size_t place, size_t test)
+static enum verdict verdict_at(const struct watching *w, size_t point, size_t test)
 {
-        const struct fact *f = fact_at(w, place, test);
+        const struct fact *f = fact_at(w, point, test);
 
         return f ? f->verdict : VERDICT_UNKNOWN;
 }
 
-/* True for an answer of the first run, not of one under another seed. */
+/* True if the runs without a seed show the suspicion by an answer; false if only those under a seed do. */
 static bool is_first_answer(const struct watching *w, const struct suspect *s)
 {
         return watch_suspicion(w->solver->recipe, fact_at(w, s->before, s->test), fact_at(w, s->after, s->test), w->cases[s->test]) == s->kind;
@@ -252,8 +253,8 @@ static int begin_localization(struct watching *w)
         const struct suspect *s = of_group(w, 0);
         struct localization_options o = {.workspace = w->workspace,
                                          .solver = w->solver,
-                                         .reference = w->places[s->before].commit,
-                                         .target = w->places[s->after].commit,
+                                         .reference = w->points[s->before].commit,
+                                         .target = w->points[s->after].commit,
                                          .cases = w->group_cases,
                                          .n = w->n_group,
                                          .measure = measure_of(s),
@@ -270,11 +271,11 @@ static int begin_localization(struct watching *w)
 static void set_detail(struct watching *w, const struct suspect *s, const char *why, struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
-        const struct cell cell = {.solver = w->solver, .commit = w->places[s->after].commit, .info = w->cases[s->test]};
+        const struct cell cell = {.solver = w->solver, .commit = w->points[s->after].commit, .info = w->cases[s->test]};
 
         if (!is_measured(s) && !is_first_answer(w, s))
                 buffer_addf(&line, "not in the first run; 'solverfs compare %s@%.12s %s@%.12s %" PRIu32 "' shows it", w->solver->recipe->name,
-                            full_sha(w->solver, w->places[s->before].commit).s, w->solver->recipe->name, full_sha(w->solver, cell.commit).s,
+                            full_sha(w->solver, w->points[s->before].commit).s, w->solver->recipe->name, full_sha(w->solver, cell.commit).s,
                             cell.info->id);
         else if (s->kind == ALARM_WRONG)
                 wrong_line(&cell, fact_at(w, s->after, s->test), &line);
@@ -289,7 +290,7 @@ static void set_detail(struct watching *w, const struct suspect *s, const char *
 /* A wrong answer is an alarm in any case: of one commit, if only one is between, else of a range. A slowdown becomes a note. */
 static void alarm_unlocalized(struct watching *w, const struct suspect *s, const char *why)
 {
-        uint32_t first = w->places[s->before].commit, last = w->places[s->after].commit;
+        uint32_t first = w->points[s->before].commit, last = w->points[s->after].commit;
         const struct commit_sha before = full_sha(w->solver, first), after = full_sha(w->solver, last);
         char range[2 * GIT_OID_HEXSZ + 3];
         struct commit c = {.first_parent = COMMIT_NONE};
@@ -310,7 +311,8 @@ static void alarm_unlocalized(struct watching *w, const struct suspect *s, const
         add_case(w, a, s->test, s->before, s->after, NULL);
 }
 
-static int take_results(struct watching *w)
+/* Makes the alarms and notes of the group's localization, and keeps its results. */
+static int make_alarms(struct watching *w)
 {
         int r;
 
@@ -326,7 +328,7 @@ static int take_results(struct watching *w)
                         if (!c->is_verified && is_measured(s))
                                 continue;
                         is_localized = true;
-                        a = watching_alarm(w, s->kind, c->commit, c->before, w->places[s->after].commit);
+                        a = watching_alarm(w, s->kind, c->commit, c->before, w->points[s->after].commit);
                         set_string(&a->subject, c->subject);
                         set_detail(w, s, NULL, a);
                         add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
@@ -359,23 +361,24 @@ int watching_localize(struct watching *w, struct batch *ret)
                         continue;
                 }
                 if (r == 0)
-                        r = localization_next(w->localization, ret) ?: take_results(w);
+                        r = localization_next(w->localization, ret) ?: make_alarms(w);
         }
         return r;
 }
 
-/* -- contradictions with what others say -------------------------------------------------------------------------- */
+/* -- contradictions with others' answers -------------------------------------------------------------------------- */
 
+/* Makes an alarm if the newest answer to a case contradicts another solver's, unless the case has a suspect by a contradiction already. */
 static int dispute_case(struct watching *w, size_t test)
 {
         cleanup_buffer struct buffer line = {0};
-        size_t newest = NO_PLACE;
+        size_t newest = NO_POINT;
         int r;
 
         for (size_t i = 0; i < w->n_suspects; i++)
                 if (w->suspects[i].test == test && w->suspects[i].kind == ALARM_CONTRADICTION)
                         return 0;
-        for (size_t i = 0; i < w->n_places; i++)
+        for (size_t i = 0; i < w->n_points; i++)
                 if (fact_at(w, i, test))
                         newest = i;
         r = dispute_find(w->workspace, w->cases[test], fact_at(w, newest, test), &line);
