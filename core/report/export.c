@@ -87,7 +87,7 @@ int export_file(struct exporter *e, const char *name)
 {
         const char *folder = e->target.path;
         cleanup_free char *path = format_string("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/", name);
-        mode_t mode = e->target.mode | ((e->target.mode & 0444) >> 2);
+        mode_t mode = e->target.mode | ((e->target.mode & 0444) >> 2); /* who may read the files may enter the folder */
         char *slash = strrchr(path, '/');
         int r;
 
@@ -99,6 +99,7 @@ int export_file(struct exporter *e, const char *name)
         return outfile_open(path, e->target.mode, &e->file);
 }
 
+/* True if each version has a document of its own. */
 static bool is_divided(const struct exporter *e)
 {
         return e->target.is_folder && e->kind->suffix;
@@ -122,8 +123,7 @@ static int open_document(struct exporter *e)
                 if (e->kind == &export_asv) /* `asv publish` expects <machine>/<commit>-<environment>.json */
                         snprintf(name, sizeof(name), "%s/%s-%s%s.json", machine, v->commit, solver, seed);
                 else
-                        snprintf(name, sizeof(name), "%s.%.12s%s%s%s", solver, v->commit, seed[0] ? "." : "", seed,
-                                 e->kind->suffix);
+                        snprintf(name, sizeof(name), "%s.%.12s%s%s%s", solver, v->commit, seed[0] ? "." : "", seed, e->kind->suffix);
                 r = export_file(e, name);
         }
         e->is_open = r == 0;
@@ -132,6 +132,7 @@ static int open_document(struct exporter *e)
         return r;
 }
 
+/* Writes what precedes the rows, once. `first` NULL: there are none, and the format has no head. */
 static int begin_document(struct exporter *e, const struct export_row *first)
 {
         int r = 0;
@@ -197,7 +198,7 @@ int export_row(struct exporter *e, const struct export_row *row)
 {
         int r = 0;
 
-        if (e->kind->takes && !e->kind->takes(row)) {
+        if (e->kind->can_express && !e->kind->can_express(row)) {
                 e->left_out++;
                 return 0;
         }

@@ -21,16 +21,18 @@ struct export_row;
 /* A format. */
 struct export_kind {
         const char *name;
-        bool one_solver, one_version; /* all results are of one; a document is of one */
+        bool one_solver;  /* all results must be of one */
+        bool one_version; /* all results of a document must be of one */
         bool wants_folder;
-        bool reads_run, reads_first_run, reads_answer; /* needs `run` of every row; of a document's first row; needs `answer` */
+        bool reads_run, reads_first_run; /* needs `run` of every row; of a document's first row */
+        bool reads_answer;               /* needs `answer` of every row */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
         const char *begin; /* of each document; NULL: nothing */
         int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`; NULL: nothing. Without rows there is no document. */
         void (*row)(struct exporter *e, const struct export_row *row);
         const char *foot; /* NULL: nothing */
         int (*end)(struct exporter *e); /* after the last document; NULL: nothing */
-        bool (*takes)(const struct export_row *row); /* NULL: every row */
+        bool (*can_express)(const struct export_row *row); /* NULL: every row */
 };
 const struct export_kind *export_kind_find(const char *name); /* NULL: there is none */
 #define EXPORT_FORMATS "csv, jsonl, benchexec, asv or hyperfine"

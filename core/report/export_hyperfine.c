@@ -24,7 +24,7 @@ static json_t *deviation_of(const double *list, size_t n)
         return n < 2 ? json_null() : json_real(sqrt(sum / (double)(n - 1)));
 }
 
-static bool takes(const struct export_row *row)
+static bool can_express(const struct export_row *row)
 {
         return row->fact && !row->fact->wrong && verdict_is_decided(row->fact->verdict);
 }
@@ -90,4 +90,5 @@ static void command(struct exporter *e, const struct export_row *row)
 }
 
 const struct export_kind export_hyperfine = {
-        .name = "hyperfine", .reads_run = true, .suffix = ".json", .begin = "{\"results\":[", .row = command, .foot = "\n]}\n", .takes = takes};
+        .name = "hyperfine", .reads_run = true, .suffix = ".json", .can_express = can_express,
+        .begin = "{\"results\":[", .row = command, .foot = "\n]}\n"};

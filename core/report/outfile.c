@@ -6,13 +6,14 @@
 #define PIECE      ((size_t)1 << 16)
 #define LINKS_MOST 40 /* as the kernel follows */
 
-/* Opens a temporary file beside `place`, whose name it gets in the end. */
-static int open_beside(struct outfile *o, const char *place, mode_t mode)
+/* Opens a temporary file beside `destination`, whose name it gets in the end. */
+static int open_beside(struct outfile *o, const char *destination, mode_t mode)
 {
-        const char *name = strrchr(place, '/');
+        const char *name = strrchr(destination, '/');
 
-        o->place = copy_string(place);
-        o->temporary = format_string("%.*s.solverfs-XXXXXX", (int)(name ? name + 1 - place : 0), place); /* `place` may be as long as a name can be */
+        o->destination = copy_string(destination);
+        /* no longer than a name can be, as the destination's may be so long already */
+        o->temporary = format_string("%.*s.solverfs-XXXXXX", (int)(name ? name + 1 - destination : 0), destination);
         o->fd = mkostemp(o->temporary, O_CLOEXEC);
         if (o->fd < 0)
                 o->temporary[0] = '\0'; /* nothing to remove */
@@ -22,29 +23,29 @@ static int open_beside(struct outfile *o, const char *place, mode_t mode)
 /* The file that a link leads to, which need not be there. free(). */
 static char *follow(const char *path)
 {
-        char *place = realpath(path, NULL) ?: copy_string(path), to[PATH_SIZE];
+        char *destination = realpath(path, NULL) ?: copy_string(path), to[PATH_SIZE];
         ssize_t n;
 
-        for (int links = 0; links < LINKS_MOST && (n = readlink(place, to, sizeof(to))) > 0; links++) {
-                const char *name = strrchr(place, '/');
-                char *next = format_string("%.*s%.*s", *to == '/' || !name ? 0 : (int)(name + 1 - place), place, (int)n, to);
+        for (int links = 0; links < LINKS_MOST && (n = readlink(destination, to, sizeof(to))) > 0; links++) {
+                const char *name = strrchr(destination, '/');
+                char *next = format_string("%.*s%.*s", *to == '/' || !name ? 0 : (int)(name + 1 - destination), destination, (int)n, to);
 
-                free(place);
-                place = next;
+                free(destination);
+                destination = next;
         }
-        return place;
+        return destination;
 }
 
 /* Writes directly to a device or a pipe, and keeps links: otherwise root could replace /dev/null. */
-static int open_place(struct outfile *o, mode_t mode)
+static int open_destination(struct outfile *o, mode_t mode)
 {
-        cleanup_free char *place = follow(o->path);
+        cleanup_free char *destination = follow(o->path);
         struct stat st;
 
         if (!*o->path)
                 return -ENOENT;
         if (stat(o->path, &st) < 0 || S_ISREG(st.st_mode))
-                return open_beside(o, place, mode);
+                return open_beside(o, destination, mode);
         o->fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return o->fd < 0 ? -errno : 0;
 }
@@ -54,7 +55,7 @@ int outfile_open(const char *path, mode_t mode, struct outfile *ret)
         int r;
 
         *ret = (struct outfile){.fd = -1, .path = copy_string(path)};
-        r = open_place(ret, mode);
+        r = open_destination(ret, mode);
         if (r < 0) {
                 outfile_done(ret);
                 return errorf(r, "cannot write %s: %s", path, strerror(-r));
@@ -90,10 +91,10 @@ int outfile_commit(struct outfile *o)
                 return r;
         if (!o->temporary)
                 return 0;
-        if (fsync(o->fd) < 0 || rename(o->temporary, o->place) < 0)
+        if (fsync(o->fd) < 0 || rename(o->temporary, o->destination) < 0)
                 return errorf(-errno, "cannot write %s: %s", o->path, strerror(errno));
         o->temporary[0] = '\0';
-        r = sync_folder_of(o->place);
+        r = sync_folder_of(o->destination);
         /* some file systems cannot sync a folder, and the user's folder may be writable but not readable */
         return r == -EINVAL || r == -EOPNOTSUPP || r == -EACCES ? 0 : r;
 }
@@ -105,7 +106,7 @@ void outfile_done(struct outfile *o)
         if (o->temporary && o->temporary[0])
                 unlink(o->temporary);
         free(o->path);
-        free(o->place);
+        free(o->destination);
         free(o->temporary);
         buffer_done(&o->pending);
         *o = (struct outfile){.fd = -1};

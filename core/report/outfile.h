@@ -14,7 +14,7 @@ struct outfile {
         /* private */
         int fd;
         char *path;              /* owned, as given; NULL: `write` */
-        char *place, *temporary; /* owned; NULL: `path` is written to directly */
+        char *destination, *temporary; /* owned: the file that gets the text in the end, behind any links; NULL: `path` is written to directly */
         outfile_write_fn write;
         void *user;
 };

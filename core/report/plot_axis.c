@@ -20,6 +20,7 @@ static void add_tick(struct scale *s, double value, const char *format, ...)
 
 /* -- linear ------------------------------------------------------------------------------------------------------- */
 
+/* The least of 1, 2 and 5 times a power of ten of which the span has at most `most`. */
 static double nice_step(double span, unsigned most)
 {
         double power = pow(10, floor(log10(span / most)));
@@ -110,6 +111,8 @@ static double round_log(double value, bool up, bool decade)
         return best;
 }
 
+/* Labels are at every n-th power of ten, so that there are at most `most`; if three a decade fit, also at 2 and 5 times it. The other digits have ticks
+ * without labels, up to four decades. */
 static void fit_log(struct scale *s, const struct plot_axis *axis, unsigned most)
 {
         bool decade = s->high / s->low > 1e4;
@@ -162,6 +165,7 @@ static void duration_label(char label[32], double seconds, double step)
                 snprintf(label, 32, "%gd", seconds / 86400);
 }
 
+/* Only the lower end is rounded: the axis ends at the highest duration. */
 static void fit_duration(struct scale *s, const struct plot_axis *axis, unsigned most)
 {
         static const double steps[] = {1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};

@@ -21,7 +21,7 @@ struct place {
         bool leftward;
 };
 
-struct rules {
+struct canvas { /* a picture, and the labels that are on it already */
         const struct plot *p;
         const struct layout *l;
         struct box taken[MOST_LABELS];
@@ -30,7 +30,7 @@ struct rules {
 
 /* The place with the fewest hits so far. */
 struct choice {
-        const struct rules *rules;
+        const struct canvas *canvas;
         const struct plot_rule *rule;
         struct place best;
         unsigned hits; /* 0: there is no better place */
@@ -69,6 +69,7 @@ static bool segment_meets(const struct box *b, double x1, double y1, double x2, 
         return clip(x1, x2 - x1, b->left, b->right, &from, &to) && clip(y1, y2 - y1, b->top, b->bottom, &from, &to);
 }
 
+/* The number of the series' markers and segments that a box covers. A step has two segments: level to its corner, then upright. */
 static unsigned series_hits(const struct layout *l, const struct plot_series *s, const struct box *b)
 {
         const struct box around = {b->left - PLOT_MARKER, b->top - PLOT_MARKER, b->right + PLOT_MARKER, b->bottom + PLOT_MARKER};
@@ -135,7 +136,7 @@ static bool rule_meets(const struct layout *l, const struct plot_rule *rule, con
         return rule_ends(l, rule, ends) && segment_meets(b, ends[0], ends[1], ends[2], ends[3]);
 }
 
-static unsigned labels_hit(const struct rules *r, const struct box *b)
+static unsigned labels_hit(const struct canvas *r, const struct box *b)
 {
         unsigned hits = 0;
 
@@ -144,7 +145,7 @@ static unsigned labels_hit(const struct rules *r, const struct box *b)
         return hits;
 }
 
-static unsigned hits_of(const struct rules *r, const struct plot_rule *own, const struct box *b)
+static unsigned hits_of(const struct canvas *r, const struct plot_rule *own, const struct box *b)
 {
         unsigned hits = labels_hit(r, b) * LABEL_COVERED;
 
@@ -158,16 +159,17 @@ static unsigned hits_of(const struct rules *r, const struct plot_rule *own, cons
 
 /* -- places ------------------------------------------------------------------------------------------------------- */
 
+/* Makes this place the choice if its label is inside the picture and covers less than the best so far. */
 static void consider(struct choice *c, double x, double y, bool leftward)
 {
         const struct place place = {x, y, leftward};
-        const struct layout *l = c->rules->l;
+        const struct layout *l = c->canvas->l;
         struct box b = box_of(&place, c->rule->label);
         unsigned hits;
 
         if (c->hits == 0 || b.left < l->left || b.right > l->right + LABEL_MARGIN || b.top < l->top - LABEL_MARGIN || b.bottom > l->bottom)
                 return;
-        hits = hits_of(c->rules, c->rule, &b);
+        hits = hits_of(c->canvas, c->rule, &b);
         if (hits >= c->hits)
                 return;
         c->hits = hits;
@@ -177,7 +179,7 @@ static void consider(struct choice *c, double x, double y, bool leftward)
 /* Tries places to the right of the rule from the top down, then to its left. */
 static void consider_upright(struct choice *c, double at)
 {
-        const struct layout *l = c->rules->l;
+        const struct layout *l = c->canvas->l;
 
         for (int leftward = 0; leftward < 2; leftward++)
                 for (double y = l->top + 11; y < l->bottom; y += LABEL_ROW)
@@ -186,7 +188,7 @@ static void consider_upright(struct choice *c, double at)
 
 static void consider_level(struct choice *c, double at)
 {
-        const struct layout *l = c->rules->l;
+        const struct layout *l = c->canvas->l;
 
         for (unsigned i = 0; i < LEVEL_PLACES; i++) {
                 double x = l->right - 4 - i * (l->right - l->left) / LEVEL_PLACES;
@@ -203,9 +205,9 @@ static void consider_diagonal(struct choice *c, const double ends[4])
                 consider(c, ends[0] + part * (ends[2] - ends[0]) - 6, ends[1] + part * (ends[3] - ends[1]) - 3, true);
 }
 
-static void add_label(struct buffer *out, struct rules *r, const struct plot_rule *rule, const double ends[4])
+static void add_label(struct buffer *out, struct canvas *r, const struct plot_rule *rule, const double ends[4])
 {
-        struct choice c = {.rules = r, .rule = rule, .best = {r->l->right - 4, r->l->top + 11, true}, .hits = UINT_MAX};
+        struct choice c = {.canvas = r, .rule = rule, .best = {r->l->right - 4, r->l->top + 11, true}, .hits = UINT_MAX}; /* the corner, if none fits */
 
         if (!rule->label)
                 return;
@@ -224,7 +226,7 @@ static void add_label(struct buffer *out, struct rules *r, const struct plot_rul
 
 void plot_add_rules(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        struct rules r = {.p = p, .l = l};
+        struct canvas r = {.p = p, .l = l};
 
         for (int labels = 0; labels < 2; labels++) { /* lines first: labels lie above all lines */
                 for (size_t i = 0; i < p->n_rules; i++) {
@@ -247,7 +249,7 @@ void plot_add_rules(struct buffer *out, const struct plot *p, const struct layou
 /* -- labels of points --------------------------------------------------------------------------------------------- */
 
 /* Places a label to the right of its point if there is room, else to the left. */
-static void add_point_label(struct buffer *out, struct rules *r, double x, double y, const char *label)
+static void add_point_label(struct buffer *out, struct canvas *r, double x, double y, const char *label)
 {
         const double width = plot_text_width(label, PLOT_NOTE);
 
@@ -265,7 +267,7 @@ static void add_point_label(struct buffer *out, struct rules *r, double x, doubl
 
 void plot_add_labels(struct buffer *out, const struct plot *p, const struct layout *l)
 {
-        struct rules r = {.p = p, .l = l};
+        struct canvas r = {.p = p, .l = l};
 
         for (const struct plot_series *s = p->series; s; s = s->next)
                 for (size_t i = 0; i < s->n && r.n_taken < MOST_LABELS; i++)

@@ -6,7 +6,7 @@
 #define LEADING    16.0
 #define SWATCH     26.0 /* a legend's sample of line and marker */
 #define STYLES     8
-#define CROWD      60  /* points */
+#define CROWD      60  /* points; if there are more, markers are translucent */
 #define MARGIN     12.0 /* of texts, at the left and the right */
 #define BOLD       1.1  /* times as wide */
 #define WIDEST     1.03 /* times as wide: a wide face such as DejaVu Sans */
@@ -111,8 +111,7 @@ static void ends_within(const char *text, double em, size_t *ret_head, size_t *r
 }
 
 /* A text too wide for its room loses its middle, as names of versions and cases differ at their ends; the tooltip has the whole. */
-static void add_text_within(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text, double font,
-                            double room)
+static void add_text_within(struct buffer *out, double x, double y, const char *class, const char *anchor, const char *text, double font, double room)
 {
         cleanup_buffer struct buffer shown = {0};
         size_t head, tail;
@@ -295,8 +294,7 @@ static void data_ranges(const struct plot *p, struct range *x, struct range *y)
                 }
         for (size_t i = 0; i < p->n_rules; i++)
                 if (p->rules[i].kind != RULE_DIAGONAL)
-                        include(p->rules[i].kind == RULE_X ? x : y, p->rules[i].value,
-                                (p->rules[i].kind == RULE_X ? p->x : p->y).scale);
+                        include(p->rules[i].kind == RULE_X ? x : y, p->rules[i].value, (p->rules[i].kind == RULE_X ? p->x : p->y).scale);
         if (p->x.scale == PLOT_DURATION)
                 include(x, 0, p->x.scale);
         if (p->y.scale == PLOT_DURATION)
@@ -367,7 +365,7 @@ static void lay_out(const struct plot *p, struct layout *l)
 
 /* -- axes --------------------------------------------------------------------------------------------------------- */
 
-static void add_grid(struct buffer *out, const struct plot *p, const struct layout *l)
+static void add_grid(struct buffer *out, const struct layout *l)
 {
         for (int upright = 0; upright < 2; upright++) {
                 const struct scale *s = upright ? &l->x : &l->y;
@@ -409,11 +407,9 @@ static void add_axes(struct buffer *out, const struct plot *p, const struct layo
         if (p->y.label)
                 add_text_within(out, MARGIN, l->top - 8, "m", "", p->y.label, PLOT_FONT, room);
         if (p->x.label)
-                add_text_within(out, l->right, p->height - 8 - (double)p->n_notes * 14, "m", "end", p->x.label, PLOT_FONT,
-                                l->right - MARGIN);
+                add_text_within(out, l->right, p->height - 8 - (double)p->n_notes * 14, "m", "end", p->x.label, PLOT_FONT, l->right - MARGIN);
         for (size_t i = 0; i < p->n_notes; i++)
-                add_text_within(out, MARGIN, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i], PLOT_NOTE,
-                                room);
+                add_text_within(out, MARGIN, p->height - 8 - (double)(p->n_notes - 1 - i) * 14, "m n", "", p->notes[i], PLOT_NOTE, room);
 }
 
 void plot_write(const struct plot *p, struct buffer *out)
@@ -432,7 +428,7 @@ void plot_write(const struct plot *p, struct buffer *out)
                 add_text_within(out, MARGIN, 8 + TITLE_FONT, "h", "", p->title, TITLE_FONT * BOLD, p->width - 2 * MARGIN);
         legend(out, p, MARGIN, 10 + (p->title ? TITLE_FONT + 7 : 0));
         buffer_adds(out, "\n<g>");
-        add_grid(out, p, &l);
+        add_grid(out, &l);
         buffer_adds(out, "</g>\n");
         /* a nested <svg> clips without an element id; a marker at the edge stays whole */
         buffer_addf(out, "<svg x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" viewBox=\"%g %g %g %g\">", l.left - 5, l.top - 5,
