@@ -176,7 +176,7 @@ START_TEST(test_alarms_are_kept)
         ck_assert_uint_eq(a->n_runs, 4);
         ck_assert_uint_eq(a->case_id, 8); /* the worst first */
         ck_assert_uint_eq(alarm_case(a, 0)->case_id, 8);
-        ck_assert(fabs(alarm_factor(alarm_case(a, 0)) - 5) < 1e-9 && fabs(alarm_case(a, 0)->seconds[0] - 0.25) < 1e-9);
+        ck_assert(fabs(alarm_factor(alarm_case(a, 0)) - 5) < 1e-9 && fabs(alarm_case(a, 0)->amounts[0] - 0.25) < 1e-9);
         ck_assert_ptr_null(alarm_case(a, 2));
         alarm_print_factor(a, alarm_case(a, 0), &factor);
         ck_assert_str_eq(factor.data, "5.00");
@@ -244,7 +244,7 @@ START_TEST(test_an_alarm_is_read)
                 ck_assert_str_eq(a->reason, "says unsat");
                 ck_assert_str_eq(a->url, marked ? "http://x/2" : "http://x/1");
                 ck_assert_uint_eq(a->case_id, 7);
-                ck_assert(alarm_case(a, 0)[1].verdict == VERDICT_UNSAT && fabs(alarm_case(a, 0)[1].seconds[0] - 0.5) < 1e-9);
+                ck_assert(alarm_case(a, 0)[1].verdict == VERDICT_UNSAT && fabs(alarm_case(a, 0)[1].amounts[0] - 0.5) < 1e-9);
                 ck_assert(alarm_case(a, 1)->case_id == 8 && alarm_case(a, 1)->n == 0 && !alarm_case(a, 2));
                 side.size = 0;
                 alarm_print_side(a, alarm_case(a, 1), &side);

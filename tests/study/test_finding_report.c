@@ -355,10 +355,10 @@ START_TEST(test_pairs_of_runs)
 
         world(FINDING_SPR);
         for (int side = 0; side < 2; side++) {
-                f->runs[side].seconds = realloc(f->runs[side].seconds, 3 * sizeof(double));
+                f->runs[side].amounts = realloc(f->runs[side].amounts, 3 * sizeof(double));
                 f->runs[side].n = 3;
                 for (int i = 0; i < 3; i++)
-                        f->runs[side].seconds[i] = side ? 1.5 : 0.25;
+                        f->runs[side].amounts[i] = side ? 1.5 : 0.25;
         }
         assert_says(" in 3 of 3 pairs of runs (100%%), all of the input as it is.\n"); /* nothing in it can change places */
         assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string(text), &f->case_id));
@@ -366,7 +366,7 @@ START_TEST(test_pairs_of_runs)
         set_string(&f->origin, COMPARED_ORIGIN); /* by any seed, or none */
         assert_says(" in 3 of 3 pairs of runs (100%%).\n");
         assert_says("# toy: 0.25s becomes more than 1.5s\n");
-        f->runs[1].seconds[1] = f->runs[1].seconds[2] = 0.7; /* only the first run was over the limit */
+        f->runs[1].amounts[1] = f->runs[1].amounts[2] = 0.7; /* only the first run was over the limit */
         assert_says("# toy: 0.25s becomes 0.7s\n");
         end();
 }
@@ -379,10 +379,10 @@ START_TEST(test_pairs_whose_reference_has_no_answer)
         f->measure = JUDGE_MEMORY;
         f->threshold = 2;
         for (int side = 0; side < 2; side++) {
-                f->runs[side].seconds = realloc(f->runs[side].seconds, 3 * sizeof(double));
+                f->runs[side].amounts = realloc(f->runs[side].amounts, 3 * sizeof(double));
                 f->runs[side].n = 3;
                 for (int i = 0; i < 3; i++)
-                        f->runs[side].seconds[i] = side ? 90e6 : i == 0 ? 0 : i == 1 ? observation_most(f->measure) : 20e6;
+                        f->runs[side].amounts[i] = side ? 90e6 : i == 0 ? 0 : i == 1 ? observation_most(f->measure) : 20e6;
         }
         assert_says("| 0 - 20000000 |\n");
         assert_says(" in 1 of 3 pairs of runs (33%%)");

@@ -63,7 +63,7 @@ static void assert_finding(void)
         ck_assert_str_eq(info->name, "a.smt2");
         ck_assert_str_eq(f->target, commits[1]);
         ck_assert_int_eq(f->mark, MARK_CONFIRMED);
-        ck_assert(f->runs[1].case_id == f->case_id && f->runs[1].n == 2 && f->runs[1].seconds[0] > 10);
+        ck_assert(f->runs[1].case_id == f->case_id && f->runs[1].n == 2 && f->runs[1].amounts[0] > 10);
         ck_assert_double_eq(f->threshold, 10);
 }
 

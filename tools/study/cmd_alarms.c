@@ -42,7 +42,7 @@ static json_t *side_json(const struct observation *a, const struct observed_runs
         bool is_known = side->verdict != VERDICT_UNKNOWN || side->n > 0;
 
         return json_pack("{ss? so}", "result", is_known ? verdict_name(side->verdict) : NULL, a->kind == ALARM_MEMORY ? "memory" : "seconds",
-                         side->n > 0 ? json_real(side->seconds[0]) : json_null());
+                         side->n > 0 ? json_real(side->amounts[0]) : json_null());
 }
 
 static json_t *cases_json(const struct observation *a)

@@ -44,7 +44,7 @@ static double limit_of(const struct observation *f, const struct judge_run *run)
         return f->is_cpu_time && run->cpu_limit > 0 ? run->cpu_limit : run->limit;
 }
 
-/* As observed_runs.seconds has it. Of memory and effort, a pair with a run without an answer never shows the finding: that run counts as the most before,
+/* As observed_runs.amounts has it. Of memory and effort, a pair with a run without an answer never shows the finding: that run counts as the most before,
  * as 0 after. */
 static double amount_of(const struct observation *f, const struct judge_run *run, int side)
 {
@@ -78,7 +78,7 @@ static double threshold_of(const struct observation *f)
         double at[2];
 
         for (int side = 0; side < 2; side++)
-                at[side] = stat_median(f->runs[side].seconds, f->runs[side].n);
+                at[side] = stat_median(f->runs[side].amounts, f->runs[side].n);
         return f->measure == JUDGE_TIME ? fmax((at[1] - at[0]) / 2, 0) : at[0] > 0 ? sqrt(fmax(at[1] / at[0], 1)) : 1;
 }
 

@@ -32,10 +32,10 @@ void finding_print_times(const struct observation *f, struct buffer *ret)
                 const struct observed_runs *runs = &f->runs[i];
 
                 buffer_addf(ret, "%s\t%s\t", runs->version, verdict_name(runs->verdict));
-                add_amount(f, "", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 6, ret);
+                add_amount(f, "", runs->n > 0 ? stat_lower_median(runs->amounts, runs->n) : 0, 6, ret);
                 buffer_adds(ret, "\t");
                 for (uint32_t k = 0; k < runs->n; k++)
-                        add_amount(f, k > 0 ? " " : "", runs->seconds[k], 6, ret);
+                        add_amount(f, k > 0 ? " " : "", runs->amounts[k], 6, ret);
                 buffer_adds(ret, "\n");
         }
 }
@@ -208,10 +208,10 @@ static void add_table(struct workspace *w, const struct solver *s, const struct 
                         buffer_add_markdown_code(ret, name);
                 }
                 buffer_addf(ret, " | %s", verdict_name(usual_verdict(f, runs)));
-                add_amount(f, " | ", runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0, 3, ret);
+                add_amount(f, " | ", runs->n > 0 ? stat_lower_median(runs->amounts, runs->n) : 0, 3, ret);
                 buffer_adds(ret, " |");
                 for (uint32_t k = 0; k < runs->n; k++)
-                        add_amount(f, " ", runs->seconds[k], 3, ret);
+                        add_amount(f, " ", runs->amounts[k], 3, ret);
                 buffer_adds(ret, " |\n");
         }
         buffer_addf(ret, "\nEach run had %gs%s and a core of its own", f->timeout, f->is_cpu_time ? " of CPU time" : "");

@@ -79,7 +79,7 @@ static void observation_free(struct observation *o)
 {
         for (size_t i = 0; i < o->n_runs; i++) {
                 free(o->runs[i].version);
-                free(o->runs[i].seconds);
+                free(o->runs[i].amounts);
         }
         free(o->runs);
         for (size_t i = 0; i < N_OBSERVATION_TEXTS; i++)
@@ -90,19 +90,19 @@ DEFINE_REFS(observation, observation_free)
 
 /* -- evidence -- */
 
-void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
+void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *amounts, uint32_t n)
 {
         double *copy = allocate(n + 1, sizeof(*copy));
 
         if (n > 0)
-                memcpy(copy, seconds, n * sizeof(*copy));
+                memcpy(copy, amounts, n * sizeof(*copy));
         list_add(o->runs, o->n_runs,
-                 (struct observed_runs){.case_id = case_id, .version = copy_string(version), .verdict = verdict, .seconds = copy, .n = n});
+                 (struct observed_runs){.case_id = case_id, .version = copy_string(version), .verdict = verdict, .amounts = copy, .n = n});
 }
 
-void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n)
+void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *amounts, uint32_t n)
 {
-        observation_add_case_runs(o, o->case_id, version, verdict, seconds, n);
+        observation_add_case_runs(o, o->case_id, version, verdict, amounts, n);
 }
 
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version)
@@ -122,7 +122,7 @@ double observation_amount(const struct observation *o, const char *version)
 {
         const struct observed_runs *runs = observation_runs_of(o, version);
 
-        return runs && runs->n > 0 ? stat_lower_median(runs->seconds, runs->n) : 0;
+        return runs && runs->n > 0 ? stat_lower_median(runs->amounts, runs->n) : 0;
 }
 
 bool observation_is_limited(const struct observation *o, const char *version)
@@ -141,8 +141,8 @@ unsigned observation_pairs_shown(const struct observation *o, unsigned *ret_pair
 
         *ret_pairs = o->kind == FINDING_SPR && reference && target ? MIN(reference->n, target->n) : 0;
         for (unsigned i = 0; i < *ret_pairs; i++)
-                shown += (o->measure != JUDGE_MEMORY || reference->seconds[i] > 0) && /* older findings have 0 for a reference without an answer */
-                        judge_is_above(o->measure, reference->seconds[i], target->seconds[i], o->threshold);
+                shown += (o->measure != JUDGE_MEMORY || reference->amounts[i] > 0) && /* older findings have 0 for a reference without an answer */
+                        judge_is_above(o->measure, reference->amounts[i], target->amounts[i], o->threshold);
         return shown;
 }
 
@@ -159,9 +159,9 @@ bool alarm_is_growth(enum observation_kind k)
 double alarm_factor(const struct observed_runs c[2])
 {
         bool divides = verdict_is_decided(c[0].verdict) && verdict_is_decided(c[1].verdict) && c[0].n > 0 && c[1].n > 0 &&
-                       c[0].seconds[0] > 0 && c[1].seconds[0] > 0;
+                       c[0].amounts[0] > 0 && c[1].amounts[0] > 0;
 
-        return divides ? c[1].seconds[0] / c[0].seconds[0] : NAN;
+        return divides ? c[1].amounts[0] / c[0].amounts[0] : NAN;
 }
 
 const char *observation_target(const struct observation *o)

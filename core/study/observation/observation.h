@@ -55,8 +55,9 @@ struct observed_runs {
         uint32_t case_id;
         char *version; /* in full (version.h); of an alarm also A..B, or "" */
         enum verdict verdict;
-        double *seconds; /* of each run, in order; of a timeout, or a slowdown's reference without an answer, its limit. Of ALARM_MEMORY bytes, of a
-                            finding by another measure its amounts; without an answer observation_most() for the reference, else 0 */
+        /* Of each run, in order: seconds; of a timeout, or a slowdown's reference without an answer, its limit. Of ALARM_MEMORY bytes. Of a finding by
+         * memory or effort that; without an answer observation_most() for the reference, else 0. */
+        double *amounts; /* owned */
         uint32_t n;      /* may be 0 in an alarm to which times do not matter */
 };
 
@@ -99,16 +100,16 @@ DECLARE_REFS(observation)
 #define cleanup_observation cleanup(observation_unrefp)
 enum observation_series observation_series(const struct observation *o);
 /* Adds the n runs of a version, on the observation's case or on a further one. */
-void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
-void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *seconds, uint32_t n);
+void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *amounts, uint32_t n);
+void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *amounts, uint32_t n);
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version); /* NULL: it was not measured */
 double observation_most(enum judge_measure m); /* memory 1 TiB, effort 1e18: no run takes more */
-/* The lower median of a version's runs, in seconds or of the measure; 0: not measured. */
+/* The lower median of a version's amounts; 0: not measured. */
 double observation_amount(const struct observation *o, const char *version);
 /* True if the limit ended the version's median run: it would have taken more. */
 bool observation_is_limited(const struct observation *o, const char *version);
-/* The number of a slowdown's pairs of runs in which the target takes more by more than its threshold. *ret_pairs: all pairs; 0: one of
- * the two was not measured. */
+/* The number of a slowdown's pairs of runs that show it: the target takes more by more than its threshold. *ret_pairs: all pairs; 0: one of the two was
+ * not measured. */
 unsigned observation_pairs_shown(const struct observation *o, unsigned *ret_pairs);
 
 /* Case i of an alarm: its runs before and after. NULL: there are no more. */

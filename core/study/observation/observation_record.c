@@ -12,11 +12,11 @@ static void transfer_runs(struct transfer *t, struct observed_runs *runs)
         transfer_u32(t, &runs->case_id);
         transfer_string_u32(t, &runs->version);
         runs->verdict = (enum verdict)transfer_choice(t, runs->verdict, N_VERDICTS);
-        transfer_count_u32(t, &n, sizeof(*runs->seconds));
+        transfer_count_u32(t, &n, sizeof(*runs->amounts));
         runs->n = (uint32_t)n;
         if (transfer_reads(t))
-                runs->seconds = allocate(n + 1, sizeof(*runs->seconds));
-        transfer_reals(t, runs->seconds, n);
+                runs->amounts = allocate(n + 1, sizeof(*runs->amounts));
+        transfer_reals(t, runs->amounts, n);
 }
 
 static void transfer_observation(struct transfer *t, struct observation *o)

@@ -12,9 +12,9 @@ struct alarms {
 static void add_side(const struct observation *alarm, const struct observed_runs *s, struct buffer *to)
 {
         if (alarm->kind == ALARM_SLOWER && s->n > 0)
-                buffer_adds(to, html_seconds(s->seconds[0]).s);
+                buffer_adds(to, html_seconds(s->amounts[0]).s);
         else if (alarm->kind == ALARM_MEMORY && s->n > 0)
-                buffer_addf(to, "%.3g MB", s->seconds[0] / 1e6);
+                buffer_addf(to, "%.3g MB", s->amounts[0] / 1e6);
         else
                 alarm_print_side(alarm, s, to);
 }

@@ -11,7 +11,7 @@ void alarm_print_side(const struct observation *a, const struct observed_runs *s
         if (a->kind == ALARM_UNBUILDABLE || (side->verdict == VERDICT_UNKNOWN && side->n == 0))
                 buffer_adds(ret, "-");
         else if (alarm_is_growth(a->kind))
-                buffer_addf(ret, a->kind == ALARM_MEMORY ? "%.0f" : "%.6f", side->n > 0 ? side->seconds[0] : NAN);
+                buffer_addf(ret, a->kind == ALARM_MEMORY ? "%.0f" : "%.6f", side->n > 0 ? side->amounts[0] : NAN);
         else
                 buffer_adds(ret, verdict_name(side->verdict));
 }
