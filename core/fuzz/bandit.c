@@ -1,3 +1,4 @@
+/* Thompson sampling: see strategy_internal.h. */
 #include "core/fuzz/strategy_internal.h"
 
 void bandit_init(struct bandit *b, size_t n)
@@ -19,13 +20,13 @@ size_t bandit_choose(const struct bandit *b, struct random *random, const bool *
         double most = -1;
 
         for (size_t i = 0; i < b->n; i++) {
-                double draw;
+                double worth;
 
                 if (is_open && !is_open[i])
                         continue;
-                draw = random_beta(random, b->successes[i], b->failures[i]) / (cost ? cost[i] : 1);
-                if (draw > most) {
-                        most = draw;
+                worth = random_beta(random, b->successes[i], b->failures[i]) / (cost ? cost[i] : 1);
+                if (worth > most) {
+                        most = worth;
                         best = i;
                 }
         }

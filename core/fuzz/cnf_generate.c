@@ -1,12 +1,12 @@
+/* A function for each enum cnf_family makes its formula: make_random() and so on. */
 #include "core/fuzz/cnf_generate.h"
-
 
 /* The formula being made. */
 struct making {
         struct cnf *cnf; /* `variables` counts the variables made so far */
         struct random *random;
         unsigned size;
-        enum verdict answer;
+        enum verdict answer; /* VERDICT_UNKNOWN until the construction implies one */
 };
 
 static size_t below(struct making *m, size_t n)
@@ -76,7 +76,7 @@ struct communities {
 static uint32_t draw_community(struct making *m, void *user, size_t i)
 {
         const struct communities *c = user;
-        size_t of = c->of != SIZE_MAX ? c->of : (i * c->n / c->k + below(m, c->n)) % c->n;
+        size_t of = c->of != SIZE_MAX ? c->of : (i * c->n / c->k + below(m, c->n)) % c->n; /* uniform for each i: two may be equal */
 
         return 1 + (uint32_t)(of * c->each + below(m, c->each));
 }
@@ -101,11 +101,12 @@ static void make_communities(struct making *m)
 
 enum encoding {
         ENCODING_COMBINATIONS, /* a clause for each choice of k + 1 literals */
-        ENCODING_COUNTER,
-        ENCODING_TOTALIZER,
+        ENCODING_COUNTER,      /* count_up() */
+        ENCODING_TOTALIZER,    /* total() */
         N_ENCODINGS
 };
 
+/* Forbids that k + 1 of the literals hold, with the `n_chosen` that are chosen already; `chosen` has room for n + 1. */
 static void forbid_combinations(struct cnf *c, const int32_t *l, size_t n, size_t k, int32_t *chosen, size_t n_chosen)
 {
         if (n_chosen == k + 1) {
@@ -118,7 +119,7 @@ static void forbid_combinations(struct cnf *c, const int32_t *l, size_t n, size_
         }
 }
 
-/* before[j], after[j]: more than j of the literals so far are true. */
+/* At most k, which is at least 1. before[j], after[j]: more than j of the literals are true, without and with l[i]. */
 static void count_up(struct cnf *c, const int32_t *l, size_t n, size_t k)
 {
         cleanup_free int32_t *before = allocate(k + 1, sizeof(*before)), *after = allocate(k + 1, sizeof(*after));
@@ -139,7 +140,7 @@ static void count_up(struct cnf *c, const int32_t *l, size_t n, size_t k)
         }
 }
 
-/* ret[j], for j up to k: more than j of the literals are true. Returns the number of outputs. */
+/* ret[j], for j up to k: more than j of the literals are true. Returns the number of outputs. `a` and `b` are those of the two halves. */
 static size_t total(struct cnf *c, const int32_t *l, size_t n, size_t k, int32_t *ret)
 {
         cleanup_free int32_t *a = NULL, *b = NULL;
@@ -185,8 +186,9 @@ static void add_at_most(struct cnf *c, enum encoding e, const int32_t *l, size_t
         }
 }
 
-/* Variables in groups of `each`: in every group of one partition at most k are true, in every group of the other at least k; in one of them k + 1,
- * which contradicts the sums. Without that one there is a solution: a regular bipartite graph is a union of perfect matchings (König). */
+/* Variables in groups of `each`: in every group of one partition at most k are true, in every group of the other at least k. That has a solution, as a
+ * regular bipartite graph is a union of perfect matchings (König). Unsatisfiable formulas ask for k + 1 in one of the other's groups, which contradicts
+ * the sums. */
 static void make_cardinality(struct making *m)
 {
         size_t each = 4 + below(m, 4), groups = MAX(scale(m, 6, 84) / each, 2u), k = each / 2 - below(m, 2);
@@ -206,6 +208,7 @@ static void make_cardinality(struct making *m)
         }
 }
 
+/* Functional: no pigeon is in two holes; onto: no hole is empty. */
 static void make_pigeons(struct making *m)
 {
         size_t holes = scale(m, 1, 10), pigeons = holes + 1;
@@ -236,14 +239,15 @@ static void make_pigeons(struct making *m)
 
 /* -- parities -- */
 
-/* A cycle through all vertices, and chords or another cycle. Satisfiable if the sum of the charges is even, as each edge counts twice. */
+/* A vertex's charge is the parity of its edges. The graph is a cycle through all vertices, and chords (degree 3) or another cycle. Satisfiable if the sum
+ * of the charges is even, as each edge counts twice. */
 static void make_tseitin(struct making *m)
 {
         size_t degree = 3 + below(m, 2), n = 2 * scale(m, 2, degree == 3 ? 34 : 17);
         cleanup_free int32_t *edges = allocate(n * degree, sizeof(*edges));
-        cleanup_free size_t *at = allocate(n, sizeof(*at)); /* edges so far */
+        cleanup_free size_t *at = allocate(n, sizeof(*at)); /* each vertex's edges so far */
         cleanup_free uint32_t *order = random_permutation(m->random, 1, n);
-        bool is_odd = below(m, 3) > 0, rest = is_odd;
+        bool is_odd = below(m, 3) > 0, rest = is_odd; /* the last vertex's charge */
 
         for (size_t i = 0; i < n; i++) {
                 size_t ends[2] = {i, (i + 1) % n}, chord[2] = {order[i] - 1, order[(i + 1) % n] - 1};
@@ -266,7 +270,7 @@ static void make_tseitin(struct making *m)
         m->answer = is_odd ? VERDICT_UNSAT : VERDICT_SAT;
 }
 
-/* Fixes the parity of the literals, in pieces of at most `piece`. */
+/* Fixes the parity of the literals by XORs of at most piece + 1: each but the last one ends in a new variable, with which the next begins. */
 static void add_chain(struct cnf *c, const int32_t *l, size_t n, size_t piece, bool is_odd)
 {
         int32_t part[6];
@@ -284,6 +288,7 @@ static void add_chain(struct cnf *c, const int32_t *l, size_t n, size_t piece, b
         cnf_add_xor(c, part, n_part, is_odd);
 }
 
+/* The same parity in both orders; unsatisfiable formulas ask for the other one in the second. */
 static void make_parity(struct making *m)
 {
         size_t n = scale(m, 3, 44), piece = 2 + below(m, 3);
@@ -335,14 +340,15 @@ enum substitution {
         N_SUBSTITUTIONS
 };
 
+/* Adds a clause of pebbles, each replaced by its formula of two clauses, multiplied out: a clause for each choice of one of the two of each pebble. */
 static void add_substituted(struct cnf *c, enum substitution s, const int32_t *l, size_t n)
 {
         for (uint32_t choice = 0; choice < (s == SUBSTITUTE_NONE ? 1u : 1u << n); choice++) {
-                bool is_none = false;
+                bool is_repeated = false;
 
-                for (size_t i = 0; i < n && s == SUBSTITUTE_OR; i++) /* a positive pebble is a single clause */
-                        is_none |= l[i] > 0 && choice >> i & 1;
-                for (size_t i = 0; i < n && !is_none; i++) {
+                for (size_t i = 0; i < n && s == SUBSTITUTE_OR; i++) /* an OR's positive pebble is a single clause */
+                        is_repeated |= l[i] > 0 && choice >> i & 1;
+                for (size_t i = 0; i < n && !is_repeated; i++) {
                         int32_t b = 2 * abs(l[i]), a = b - 1;
                         bool second = choice >> i & 1, is_positive = l[i] > 0;
 
@@ -357,12 +363,13 @@ static void add_substituted(struct cnf *c, enum substitution s, const int32_t *l
                                         cnf_add(c, b);
                         }
                 }
-                if (!is_none)
+                if (!is_repeated)
                         cnf_add(c, 0);
         }
 }
 
-/* The two pebbles below `at`; the last pebble is number 1. They are its two in the pyramid, or any two within a window. */
+/* The two pebbles that `at` depends on; number 1 is the top. In the pyramid those below it, else the next one and any one of a window. False: it depends
+ * on none. */
 static bool pebbles_below(struct making *m, bool is_pyramid, size_t rows, size_t at, size_t ret[2])
 {
         size_t n = rows * (rows + 1) / 2, row = 1;
@@ -376,7 +383,7 @@ static bool pebbles_below(struct making *m, bool is_pyramid, size_t rows, size_t
         }
         if (at + 3 * rows / 2 >= n)
                 return false;
-        ret[0] = at + 1; /* so that every pebble is below the last one */
+        ret[0] = at + 1; /* so that the top depends on all */
         ret[1] = at + 2 + below(m, rows);
         return true;
 }
@@ -389,22 +396,16 @@ static void make_pebbling(struct making *m)
 
         m->answer = is_sat ? VERDICT_SAT : VERDICT_UNSAT;
         for (size_t i = n; i >= 1; i--) {
-                size_t from[2];
-                int32_t clause[3] = {(int32_t)i};
+                size_t from[2] = {0};
+                bool depends = pebbles_below(m, is_pyramid, rows, i, from);
 
-                if (pebbles_below(m, is_pyramid, rows, i, from)) {
-                        clause[1] = -(int32_t)from[0];
-                        clause[2] = -(int32_t)from[1];
-                        add_substituted(m->cnf, s, clause, 3);
-                } else {
-                        add_substituted(m->cnf, s, clause, 1);
-                }
+                add_substituted(m->cnf, s, (int32_t[]){(int32_t)i, -(int32_t)from[0], -(int32_t)from[1]}, depends ? 3 : 1);
         }
         if (!is_sat)
                 add_substituted(m->cnf, s, (int32_t[]){-1}, 1);
 }
 
-/* -- circuits -- */
+/* -- circuits: their bits are literals, or 0 for false -- */
 
 enum operation {
         OPERATION_AND,
@@ -413,10 +414,9 @@ enum operation {
         N_OPERATIONS
 };
 
-/* Literals; 0 is false. */
 struct circuit {
         struct cnf *cnf;
-        size_t n_gates, changed; /* this gate is changed; 0: none */
+        size_t n_gates, changed; /* the number of the gate that gets another operation; 0: none */
 };
 
 static int32_t gate(struct circuit *u, enum operation o, int32_t a, int32_t b)
@@ -424,7 +424,7 @@ static int32_t gate(struct circuit *u, enum operation o, int32_t a, int32_t b)
         int32_t output;
 
         if (a == 0 || b == 0)
-                return o == OPERATION_AND ? 0 : a + b;
+                return o == OPERATION_AND ? 0 : a + b; /* the other one */
         output = fresh(u->cnf);
         if (++u->n_gates == u->changed)
                 o = (o + 1) % N_OPERATIONS;
@@ -455,6 +455,7 @@ static void add_by_ripple(struct circuit *u, const int32_t *a, const int32_t *b,
         ret[n] = carry;
 }
 
+/* Kogge and Stone: generate[i], propagate[i] are of the bits from i down, of twice as many in each round. */
 static void add_by_prefixes(struct circuit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *ret)
 {
         cleanup_free int32_t *half = allocate(n, sizeof(*half)), *generate = allocate(n, sizeof(*generate)), *propagate = allocate(n, sizeof(*propagate));
@@ -523,7 +524,7 @@ static void add_miter(struct circuit *u, const int32_t *a, const int32_t *b, siz
         cleanup_free int32_t *differ = allocate(n, sizeof(*differ));
         size_t k = 0;
 
-        u->changed = 0;
+        u->changed = 0; /* the miter itself is never changed */
         for (size_t i = 0; i < n; i++)
                 if ((differ[k] = gate(u, OPERATION_XOR, a[i], b[i])) != 0)
                         k++;
@@ -586,7 +587,7 @@ static void make_multipliers(struct making *m)
 
 /* -- large formulas -- */
 
-/* The same for large formulas: by the square of the size, so that small ones are no larger than those of other families. */
+/* Like scale(), but by the square of the size, so that small formulas are no larger than those of other families. */
 static size_t scale_square(const struct making *m, double least, double most)
 {
         double share = (double)(m->size - 1) / (CNF_SIZE_MOST - 1);
@@ -594,7 +595,6 @@ static size_t scale_square(const struct making *m, double least, double most)
         return (size_t)(least + (most - least) * share * share + 0.5);
 }
 
-/* Rows, columns and cells of a square: in each of them exactly one. */
 static void add_exactly_one(struct making *m, enum encoding e, const int32_t *l, size_t n)
 {
         cnf_add_clause(m->cnf, l, n);
@@ -602,7 +602,8 @@ static void add_exactly_one(struct making *m, enum encoding e, const int32_t *l,
                 add_at_most(m->cnf, e, l, n, 1);
 }
 
-/* Some cells of a square with permuted rows, columns and values are given. In one of three formulas one of these cells has another value. */
+/* x[row][column][value]: exactly one along each axis (kind 0: in a cell; 1: of a value in a row; 2: in a column). Some cells of a square with permuted
+ * rows, columns and values are given. In one of three formulas one of these cells has another value. */
 static void make_latin(struct making *m)
 {
         size_t n = scale(m, 2, 18), n_given = below(m, n * n), wrong = below(m, 3) == 0 ? below(m, n_given + 1) : SIZE_MAX;
@@ -615,7 +616,7 @@ static void make_latin(struct making *m)
                 for (size_t i = 0; i < n; i++)
                         for (size_t j = 0; j < n; j++) {
                                 for (size_t k = 0; k < n; k++) {
-                                        size_t at[3][3] = {{i, j, k}, {i, k, j}, {k, i, j}}; /* row, column, value */
+                                        size_t at[3][3] = {{i, j, k}, {i, k, j}, {k, i, j}}; /* of each kind: row, column, value */
 
                                         list[k] = (int32_t)(1 + (at[kind][0] * n + at[kind][1]) * n + at[kind][2]);
                                 }
@@ -659,6 +660,7 @@ static void make_queens(struct making *m)
         m->answer = n == 2 || n == 3 ? VERDICT_UNSAT : VERDICT_SAT;
 }
 
+/* Near the threshold, or far below it and large. A vertex may have several colors. */
 static void make_colors(struct making *m)
 {
         static const double degrees[] = {[3] = 4.69, [4] = 8.90, [5] = 13.67}; /* thresholds, on average */
@@ -682,7 +684,8 @@ static void make_colors(struct making *m)
         }
 }
 
-/* x[a][b]: a is before b. It is transitive, and something is before each element; of one of them that is not said if there is an answer. */
+/* before[a][b]: a is before b. The order is transitive, and something is before each element: unsatisfiable. In one of three formulas one element is left
+ * out of that, and it is satisfiable. */
 static void make_ordering(struct making *m)
 {
         size_t n = scale(m, 2, 40), k;
@@ -713,12 +716,12 @@ static void make_ordering(struct making *m)
 enum netlist {
         NETLIST_AND,
         NETLIST_XOR,
-        NETLIST_CHOICE,
+        NETLIST_CHOICE, /* l[0] ? l[1] : l[2] */
         NETLIST_MIXED,
         N_NETLISTS
 };
 
-/* A new literal, equal to the gate of these literals. */
+/* A new literal, equal to the gate of these literals. `l` has room for one more. */
 static int32_t wide_gate(struct cnf *c, enum netlist kind, int32_t *l, size_t n)
 {
         int32_t o = fresh(c);
@@ -728,7 +731,7 @@ static int32_t wide_gate(struct cnf *c, enum netlist kind, int32_t *l, size_t n)
         } else if (kind == NETLIST_XOR) {
                 l[n] = o;
                 cnf_add_xor(c, l, n + 1, false);
-        } else { /* l[0] ? l[1] : l[2] */
+        } else {
                 cnf_add_clause(c, (int32_t[]){-o, -l[0], l[1]}, 3);
                 cnf_add_clause(c, (int32_t[]){-o, l[0], l[2]}, 3);
                 cnf_add_clause(c, (int32_t[]){o, -l[0], -l[1]}, 3);
@@ -748,8 +751,8 @@ static bool gate_value(enum netlist kind, const bool *in, size_t n)
         return kind == NETLIST_AND ? all : kind == NETLIST_XOR ? odd : in[0] ? in[1] : in[2];
 }
 
-/* Gates of earlier ones. Either the outputs have their values under some inputs, or a second circuit has the same gates, their inputs in another order, and
- * one of its outputs differs. */
+/* Each gate's inputs are among the inputs and gates of a window before it. Either the outputs have their values under some inputs, or a second circuit has
+ * the same gates, their inputs in another order, and one of its outputs differs. */
 static void make_netlists(struct making *m)
 {
         bool is_twice = toss(m);
@@ -807,12 +810,12 @@ static void make_mixed(struct making *m)
 
 static void make_family(struct making *m, enum cnf_family f);
 
-/* In two of three formulas no part is known to have no solution, in the others one. */
+/* In two of three formulas all parts known to be unsatisfiable are left out; in the others one is let in, from `unsat_from` literals on. */
 static void make_components(struct making *m)
 {
         enum cnf_family f = (enum cnf_family)below(m, CNF_COMPONENTS);
         unsigned size = 1 + (unsigned)below(m, MIN(m->size, 10u));
-        size_t literals = scale_square(m, 1, 150000), unsat = below(m, 3) == 0 ? below(m, literals) : SIZE_MAX;
+        size_t literals = scale_square(m, 1, 150000), unsat_from = below(m, 3) == 0 ? below(m, literals) : SIZE_MAX;
 
         m->answer = VERDICT_SAT;
         while (m->cnf->n_literals < literals) {
@@ -821,12 +824,12 @@ static void make_components(struct making *m)
                 uint32_t before = m->cnf->variables;
 
                 make_family(&part, f);
-                if (part.answer == VERDICT_UNSAT && m->cnf->n_literals < unsat) {
+                if (part.answer == VERDICT_UNSAT && m->cnf->n_literals < unsat_from) {
                         size = 1 + (unsigned)below(m, MIN(m->size, 10u)); /* of some sizes all are */
                         continue;
                 }
                 if (part.answer == VERDICT_UNSAT)
-                        unsat = SIZE_MAX;
+                        unsat_from = SIZE_MAX;
                 if (part.answer == VERDICT_UNSAT || m->answer == VERDICT_SAT)
                         m->answer = part.answer;
                 cnf_append(m->cnf, c, before);

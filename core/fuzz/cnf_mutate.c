@@ -2,7 +2,7 @@
 
 #define RESOLVENT_MOST 100 /* literals */
 
-struct change { /* a function for each enum cnf_change makes it; false: there is nothing to change */
+struct change { /* a function for each enum cnf_change makes it; false: it changed nothing, or left no literal */
         struct random *random;
         struct cnf *cnf; /* owned; changed in place */
         const struct cnf *other;

@@ -75,6 +75,7 @@ static void add_production(struct enumeration *e, enum op op, enum sort_kind sam
         list_add(e->productions, e->n_productions, p);
 }
 
+/* One rule; where a place can have any sort, one for strings and one for integers. Of indexed operators only powers and loops, with fixed indices. */
 static void add_operator(struct enumeration *e, enum op op)
 {
         const struct operator_row *row = operator_row(op);
@@ -133,8 +134,7 @@ static void add_grammar(struct enumeration *e)
 
 /* -- walking -- */
 
-static const struct term_list *list_of(const struct enumeration *e, const struct production *p, const struct cursor *c,
-                                       size_t arg)
+static const struct term_list *list_of(const struct enumeration *e, const struct production *p, const struct cursor *c, size_t arg)
 {
         return &e->terms[p->args[arg]][c->sizes[arg]];
 }
@@ -166,6 +166,7 @@ static bool next_sizes(const struct production *p, struct cursor *c, bool first)
         return false;
 }
 
+/* Goes to the first combination of arguments of these sizes; false if there is none. */
 static bool begin_lists(const struct enumeration *e, const struct production *p, struct cursor *c)
 {
         for (size_t i = 0; i < p->n_args; i++) {
@@ -176,6 +177,7 @@ static bool begin_lists(const struct enumeration *e, const struct production *p,
         return true;
 }
 
+/* Goes to the next one; false after the last. */
 static bool next_in_lists(const struct enumeration *e, const struct production *p, struct cursor *c)
 {
         for (size_t i = p->n_args; i-- > 0;) {
@@ -229,11 +231,10 @@ static const struct term *cursor_term(struct enumeration *e, const struct cursor
         if (p->op == OP_NOT && term_is(args[0], OP_NOT))
                 return NULL;
         /* These two get literals, and literals only make these two. */
-        if ((p->op == OP_RE_FROM_STR || p->op == OP_RE_RANGE) !=
-            (is_ground && p->result == SORT_REGLAN && p->args[0] == SORT_STRING))
+        if ((p->op == OP_RE_FROM_STR || p->op == OP_RE_RANGE) != (is_ground && p->result == SORT_REGLAN && p->args[0] == SORT_STRING))
                 return NULL;
-        if (is_ground && p->result != SORT_REGLAN)
-                return NULL; /* it is a constant */
+        if (is_ground && p->result != SORT_REGLAN) /* a value */
+                return NULL;
         if (p->op == OP_RE_RANGE && (term_string_length(args[0]) != 1 || term_string_length(args[1]) != 1))
                 return NULL;
         if (term_apply(e->bank, p->op, p->n_index > 0 ? p->index : NULL, p->n_index, args, p->n_args, &t) < 0)
@@ -241,7 +242,7 @@ static const struct term *cursor_term(struct enumeration *e, const struct cursor
         return t;
 }
 
-/* All terms of one size, of all sorts. */
+/* Adds all terms of one size, of all sorts. -ENOSPC: they take too much memory. */
 static int fill(struct enumeration *e, unsigned size)
 {
         for (size_t i = 0; i < ARRAY_SIZE(sorts); i++) {

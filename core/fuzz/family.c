@@ -67,7 +67,7 @@ struct search {
         struct families *families;
         bool *is_explained;          /* one for each find; owned, like: */
         struct tally *hits, *misses;
-        double least;                /* precision */
+        double least;                /* precision of a rule */
 };
 
 /* The first part from `part` on that a shape has; SHAPE_BUCKETS if there is none. */
@@ -127,6 +127,7 @@ static double search_one(struct search *s, struct rule *ret, uint16_t seeds[SEED
                 }
                 if (s->hits->n[b] <= FAMILY)
                         continue;
+                /* Insert it among the candidates, the best first. */
                 for (; at > 0 && worths[at - 1] < w; at--)
                         if (at < SEEDS) {
                                 worths[at] = worths[at - 1];
@@ -143,6 +144,7 @@ static double search_one(struct search *s, struct rule *ret, uint16_t seeds[SEED
         return most;
 }
 
+/* Finds the best rule of two parts. Returns its worth; 0 if none explains enough. */
 static double search_two(struct search *s, struct rule *ret, const uint16_t seeds[SEEDS])
 {
         struct families *f = s->families;

@@ -1,3 +1,5 @@
+/* A term is made from its head down: generate_term() draws an operator by its weight, generate_application() makes its arguments, and leaf() ends it. What
+ * does not fit (a width, an index, a sort that no term here has) gives NULL; then another operator is drawn. */
 #include "core/fuzz/generate.h"
 
 #include <math.h>
@@ -14,9 +16,11 @@ const struct generate_options generate_defaults = {
         .dialect = DIALECT_2_6,
 };
 
+/* -- weights -- */
+
 /* Predicates of strings outweigh the connectives, so that depth goes into the theory. Operators without a weight are not generated for strings:
- * constants, extensions, and operators of other theories. */
-const double generate_weights[N_OPS] = {
+ * constants, extensions, and operators of other theories. If a weight changes, equal seeds give other formulas. */
+static const double string_weights[N_OPS] = {
         [OP_NOT] = 1, [OP_IMPLIES] = 0.3, [OP_AND] = 0.6, [OP_OR] = 0.8, [OP_XOR] = 0.2, [OP_EQUAL] = 3,
         [OP_DISTINCT] = 0.5, [OP_ITE] = 0.5,
         [OP_NEGATE] = 0.3, [OP_MINUS] = 1, [OP_PLUS] = 1.5, [OP_TIMES] = 0.4, [OP_DIVIDE] = 0.2, [OP_INT_DIV] = 0.2,
@@ -47,7 +51,7 @@ bool op_is_newer(enum op op, enum dialect d)
         return d != DIALECT_2_6 && op_is_among(op, newer, ARRAY_SIZE(newer));
 }
 
-#define OTHER_WEIGHT 0.5 /* of an operator without one in `generate_weights` */
+#define OTHER_WEIGHT 0.5 /* of an operator without one in `string_weights` */
 
 static bool has_theory(const struct logic *l, enum theory theory)
 {
@@ -70,8 +74,8 @@ static double usual_weight(enum op op, const struct logic *l, bool extensions)
 {
         if (!is_in_logic(op, l, extensions))
                 return 0;
-        if (generate_weights[op] > 0)
-                return generate_weights[op];
+        if (string_weights[op] > 0)
+                return string_weights[op];
         return operator_n_args(op) > 0 || op == OP_PI ? OTHER_WEIGHT : 0;
 }
 
@@ -92,9 +96,11 @@ int generate_weights_of(const char *logic, bool extensions, double ret[N_OPS])
 
         ret[OP_NONE] = 0;
         for (enum op op = OP_NONE + 1; op < N_OPS && r == 0; op++)
-                ret[op] = logic ? usual_weight(op, &l, extensions) : generate_weights[op];
+                ret[op] = logic ? usual_weight(op, &l, extensions) : string_weights[op];
         return r;
 }
+
+/* -- the generator -- */
 
 struct candidates { /* operators whose result can be a sort, with running sums of their weights */
         bool is_filled;
@@ -223,6 +229,7 @@ enum dialect generator_dialect(const struct generator *g)
 
 /* -- vocabulary -- */
 
+/* Allows the sort, those it is made of, and those that its theory's operators need. */
 static void allow(struct vocabulary *v, const struct sort *s)
 {
         v->sorts |= 1u << s->kind;
@@ -445,8 +452,8 @@ static const struct term *leaf(struct generator *g, const struct vocabulary *v, 
 
 /* -- applications -- */
 
-/* The sorts of a signature's variables in one application. */
-struct places {
+/* A signature in one application: the sorts of its variables, and its indices. */
+struct signature {
         const struct sort *same; /* PLACE_SAME, PLACE_NUMBER, PLACE_BITVEC, PLACE_FLOAT */
         const struct sort *array;
         const struct sort *bits[2]; /* PLACE_BITVEC_2, PLACE_BITVEC_3 */
@@ -454,7 +461,7 @@ struct places {
         size_t n_index;
 };
 
-/* A sort for a comparison: that of a constant, if there is one. */
+/* A sort for a comparison: that of a constant, if there is one. NULL: no number can occur. */
 static const struct sort *any_sort(struct generator *g, const struct vocabulary *v, bool is_number)
 {
         const struct term *t = NULL;
@@ -469,6 +476,7 @@ static const struct sort *any_sort(struct generator *g, const struct vocabulary 
         return is_number ? NULL : sort_simple(v->bank, SORT_BOOL);
 }
 
+/* The sort of a constant of this kind; NULL if there is none. */
 static const struct sort *sort_among(struct generator *g, const struct vocabulary *v, enum sort_kind kind)
 {
         const struct term *t = constant(g, v, NULL, kind);
@@ -476,7 +484,7 @@ static const struct sort *sort_among(struct generator *g, const struct vocabular
         return t ? t->sort : NULL;
 }
 
-/* An array sort with this element. */
+/* The sort of a constant that is an array with this element; NULL if there is none. */
 static const struct sort *array_of(struct generator *g, const struct vocabulary *v, const struct sort *element)
 {
         const struct sort *found = NULL;
@@ -492,7 +500,7 @@ static const struct sort *array_of(struct generator *g, const struct vocabulary 
 }
 
 /* True if the operator can give `sort`. Notes the variables that this determines. */
-static bool result_fits(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *sort, struct places *p)
+static bool result_fits(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *sort, struct signature *p)
 {
         enum place_sort place = operator_row(op)->result;
 
@@ -507,7 +515,7 @@ static bool result_fits(struct generator *g, const struct vocabulary *v, enum op
         return place_can_hold(place, sort);
 }
 
-/* A width of the formula below `width` (or equal, with `equal`), else any. */
+/* A bit-vector below `width` (or equal, with `equal`): if possible of a constant's sort, else of any width. */
 static const struct sort *narrower(struct generator *g, const struct vocabulary *v, uint32_t width, bool equal)
 {
         for (int tries = 0; tries < 4; tries++) {
@@ -520,7 +528,7 @@ static const struct sort *narrower(struct generator *g, const struct vocabulary 
 }
 
 /* Chooses widths and indices that give a bit-vector of `width`. False if there are none. */
-static bool split_bits(struct generator *g, const struct vocabulary *v, enum place_sort place, uint32_t width, struct places *p)
+static bool split_bits(struct generator *g, const struct vocabulary *v, enum place_sort place, uint32_t width, struct signature *p)
 {
         const struct sort *from = sort_among(g, v, place == PLACE_FLOAT_BITS ? SORT_FLOAT : SORT_BITVEC);
 
@@ -556,7 +564,7 @@ static bool split_bits(struct generator *g, const struct vocabulary *v, enum pla
         }
 }
 
-/* The sort that an operator converts to a float. */
+/* The sort that an operator converts to a float; NULL if the one drawn does not occur. */
 static const struct sort *converted(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result)
 {
         const struct sort *from[] = {sort_among(g, v, SORT_FLOAT), sort_among(g, v, SORT_BITVEC), sort_simple(v->bank, SORT_REAL)};
@@ -568,7 +576,7 @@ static const struct sort *converted(struct generator *g, const struct vocabulary
 
 /* The sort of an argument; NULL if no term here can have it. */
 static const struct sort *argument_sort(struct generator *g, const struct vocabulary *v, enum op op, enum place_sort place,
-                                        const struct sort *result, struct places *p)
+                                        const struct sort *result, struct signature *p)
 {
         const struct sort **bits = &p->bits[place == PLACE_BITVEC_3];
 
@@ -599,7 +607,7 @@ static const struct sort *argument_sort(struct generator *g, const struct vocabu
 }
 
 /* Chooses the indices of (_ op i j), and the widths that they require; false if there are none. */
-static bool choose_indices(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result, struct places *p)
+static bool choose_indices(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result, struct signature *p)
 {
         p->n_index = operator_row(op)->indices_least;
         switch ((int)op) {
@@ -673,7 +681,7 @@ static const struct term *literal_for(struct generator *g, const struct vocabula
 }
 
 /* A given term that fits and is unused, else NULL. */
-static const struct term *take_given(const struct vocabulary *v, enum op op, size_t at, const struct sort *sort, const struct term *const *given,
+static const struct term *given_argument(const struct vocabulary *v, enum op op, size_t at, const struct sort *sort, const struct term *const *given,
                                      size_t n, uint64_t *used)
 {
         if (op == OP_RE_RANGE)
@@ -706,7 +714,7 @@ const struct term *generate_application(struct generator *g, const struct vocabu
 {
         const struct operator_row *row = operator_row(op);
         const struct term *args[8], *t = NULL;
-        struct places p = {0};
+        struct signature p = {0};
         size_t n = choose_count(g, op, n_given), full = n > 0 ? below(g, n) : 0;
         uint64_t used = 0;
 
@@ -720,7 +728,7 @@ const struct term *generate_application(struct generator *g, const struct vocabu
 
                 if (!sort || !is_allowed(v, sort))
                         return NULL;
-                args[i] = take_given(v, op, i, sort, given, n_given, &used);
+                args[i] = given_argument(v, op, i, sort, given, n_given, &used);
                 if (!args[i] && wants_literal(v, op, i))
                         args[i] = literal_for(g, v, op, sort);
                 else if (!args[i])
@@ -741,6 +749,7 @@ const struct term *generate_application(struct generator *g, const struct vocabu
         return t->sort == result ? t : NULL;
 }
 
+/* In a mutant, operators without a weight get their usual one if the generator has a logic, or the script other sorts than those of strings. */
 static const struct candidates *candidates_of(struct generator *g, const struct vocabulary *v, const struct sort *sort)
 {
         static const struct logic any = {.theories = ~0u, .is_nonlinear = true};
@@ -885,7 +894,7 @@ const struct function *numbered_constant(struct bank *b, char letter, unsigned n
 }
 
 static const char letters_of_sorts[N_SORT_KINDS] = {
-        [SORT_BOOL] = 'b',          [SORT_INT] = 'i',    [SORT_REAL] = 'x',  [SORT_STRING] = 's', /* also for logics */
+        [SORT_BOOL] = 'b',          [SORT_INT] = 'i',    [SORT_REAL] = 'x',  [SORT_STRING] = 's',
         [SORT_ROUNDING_MODE] = 'r', [SORT_BITVEC] = 'v', [SORT_FLOAT] = 'd', [SORT_ARRAY] = 'a',  [SORT_NAMED] = 'e'};
 
 static void declare_constant(struct script *s, unsigned number, const struct sort *sort)
@@ -943,6 +952,7 @@ static void add_declared_sort(struct script *s, const char *name, struct sorts *
         script_add_text(s, COMMAND_DECLARE_SORT, text);
 }
 
+/* The sorts that the logic has. Without theories: one or two declared sorts. */
 static struct sorts choose_sorts(struct generator *g, struct script *s)
 {
         const struct logic *l = &g->logic;

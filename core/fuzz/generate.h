@@ -28,8 +28,6 @@ struct generate_options {
 };
 /* SPRFinder's ranges begin in the middle of the allowed values: L 60, V 6, S 6, D 3. */
 extern const struct generate_options generate_defaults;
-/* The weights for strings: if they change, equal seeds give other formulas. */
-extern const double generate_weights[N_OPS];
 /* The default weights for a logic. -EINVAL if no formulas can be generated for it. */
 int generate_weights_of(const char *logic, bool extensions, double ret[N_OPS]);
 

@@ -1,3 +1,5 @@
+/* A mutant has another term at one place of an assertion (change_one(), script_with()), or other literals everywhere (transform_all()). A mutant that
+ * leaves its logic, loses a name of a term or is equal to its script is not made. */
 #include "core/fuzz/generate.h"
 
 #include "core/smtlib/logic.h"
@@ -7,12 +9,12 @@
 
 /* -- places -- */
 
-struct target { /* a place in one of the script's assertions */
+struct target { /* one of the script's assertions */
         size_t command;
         struct term_places places;
 };
 
-/* Lists the places of an assertion: of one drawn by its size, or of the `skip`-th after it. False if there are no more. */
+/* Lists the places of an assertion: skip 0 draws one by its size, *first; else of the `skip`-th after that. False if there are no more. */
 static bool target_choose(struct generator *g, const struct script *s, size_t skip, size_t *first, struct target *ret)
 {
         double sum = 0, x;
@@ -94,7 +96,7 @@ static bool keeps_names(const struct term *before, const struct term *now)
 }
 
 /* The script with another term in one place. NULL if that changes nothing or does not fit. */
-static struct script *put(const struct script *s, const struct target *t, size_t at, const struct term *with)
+static struct script *script_with(const struct script *s, const struct target *t, size_t at, const struct term *with)
 {
         const struct term *before = s->commands[t->command].term, *root = with ? term_replace_at(s->bank, &t->places, at, with) : NULL;
         struct script *changed;
@@ -152,7 +154,7 @@ static struct script *replace_operator(struct generator *g, const struct script 
         term_variables_at(&t->places, at, &bound);
         for (size_t i = 0; i < bound.n; i++)
                 vocabulary_add(&v, bound.list[i]);
-        return put(s, t, at, generate_application(g, &v, action, here(t, at)->sort, here(t, at)->args, here(t, at)->n_args, 1));
+        return script_with(s, t, at, generate_application(g, &v, action, here(t, at)->sort, here(t, at)->args, here(t, at)->n_args, 1));
 }
 
 /* Tries a change in one assertion after the other, from a random one on. -ENOENT if none allows it. */
@@ -190,7 +192,7 @@ size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
         while (last > 0 && s->commands[last - 1].kind != COMMAND_ASSERT)
                 last--;
         v = vocabulary_at(s, last);
-        for (int round = 0; round < 4; round++) {
+        for (int round = 0; round < 4; round++) { /* an application may fail by what is drawn in it */
                 for (size_t i = 0; i < ARRAY_SIZE(kinds) + v.constants.n; i++) {
                         const struct sort *sort = i < ARRAY_SIZE(kinds) ? sort_simple(s->bank, kinds[i])
                                                                         : v.constants.list[i - ARRAY_SIZE(kinds)]->sort;
@@ -212,6 +214,7 @@ size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret)
 
 /* -- literals -- */
 
+/* True for a literal, also one that is written with operators: (- 5), RNE, (fp …). */
 static bool is_value(const struct term *t)
 {
         int64_t n;
@@ -220,16 +223,16 @@ static bool is_value(const struct term *t)
                (term_is(t, OP_FP) && t->args[0]->kind == TERM_LITERAL && t->args[1]->kind == TERM_LITERAL && t->args[2]->kind == TERM_LITERAL);
 }
 
-struct words { /* a transformer's changes to literals */
+struct transformer { /* a transformer of literals */
         struct bank *bank;
         struct random *random;
         enum transform kind;
         enum dialect dialect;
-        unsigned factor;
-        uint32_t from[64], to[64]; /* an alphabet and its translation */
+        unsigned factor;           /* of TRANSFORM_MULTIPLY */
+        uint32_t from[64], to[64]; /* an alphabet and its translation; 0 after the last */
 };
 
-static uint32_t translated(const struct words *w, uint32_t character)
+static uint32_t translated(const struct transformer *w, uint32_t character)
 {
         for (size_t k = 0; k < ARRAY_SIZE(w->from) && w->from[k] != 0; k++)
                 if (character == w->from[k])
@@ -237,7 +240,7 @@ static uint32_t translated(const struct words *w, uint32_t character)
         return character;
 }
 
-static const struct term *reversed(const struct words *w, uint32_t *text, size_t n)
+static const struct term *reversed(const struct transformer *w, uint32_t *text, size_t n)
 {
         for (size_t i = 0; i < n / 2; i++) {
                 uint32_t c = text[i];
@@ -248,7 +251,7 @@ static const struct term *reversed(const struct words *w, uint32_t *text, size_t
         return term_string_of(w->bank, text, n);
 }
 
-static const struct term *repeated(const struct words *w, const uint32_t *text, size_t n)
+static const struct term *repeated(const struct transformer *w, const uint32_t *text, size_t n)
 {
         cleanup_free uint32_t *more = allocate(n * w->factor, sizeof(*more));
 
@@ -258,7 +261,7 @@ static const struct term *repeated(const struct words *w, const uint32_t *text, 
 }
 
 /* Inserts, removes or changes a character. */
-static const struct term *edited(struct words *w, const uint32_t *text, size_t n)
+static const struct term *edited(struct transformer *w, const uint32_t *text, size_t n)
 {
         cleanup_free uint32_t *other = allocate(n + 1, sizeof(*other));
         size_t at = random_below(w->random, n + 1);
@@ -280,7 +283,7 @@ static const struct term *edited(struct words *w, const uint32_t *text, size_t n
         }
 }
 
-static const struct term *other_word(struct words *w, const struct term *t)
+static const struct term *transform_word(struct transformer *w, const struct term *t)
 {
         cleanup_free uint32_t *text = NULL;
         size_t n;
@@ -308,7 +311,7 @@ static const struct term *other_word(struct words *w, const struct term *t)
         }
 }
 
-static const struct term *other_number(struct words *w, const struct term *t)
+static const struct term *transform_number(struct transformer *w, const struct term *t)
 {
         int64_t n;
 
@@ -323,7 +326,7 @@ static const struct term *other_number(struct words *w, const struct term *t)
         return term_int(w->bank, n);
 }
 
-static const struct term *other_bits(struct words *w, const struct term *t)
+static const struct term *transform_bits(struct transformer *w, const struct term *t)
 {
         const uint32_t width = t->sort->index[0];
         uint64_t bits, backwards = 0;
@@ -346,13 +349,13 @@ static const struct term *other_bits(struct words *w, const struct term *t)
         }
 }
 
-static const struct term *range_of(const struct words *w, uint32_t low, uint32_t high)
+static const struct term *range_of(const struct transformer *w, uint32_t low, uint32_t high)
 {
         return term_op2(w->bank, OP_RE_RANGE, term_string_of(w->bank, &low, 1), term_string_of(w->bank, &high, 1));
 }
 
 /* Letters and digits of a range are mapped one by one; the characters between them stay. */
-static const struct term *translated_range(const struct words *w, uint32_t low, uint32_t high)
+static const struct term *translated_range(const struct transformer *w, uint32_t low, uint32_t high)
 {
         const struct term *parts[2 * ARRAY_SIZE(w->from)];
         size_t n = 0;
@@ -369,8 +372,8 @@ static const struct term *translated_range(const struct words *w, uint32_t low, 
         return n == 1 ? parts[0] : term_op(w->bank, OP_RE_UNION, parts, n);
 }
 
-/* The ends of a range are single characters, the lower first; so transformers of words skip them. */
-static const struct term *other_range(struct words *w, const struct term *t)
+/* The ends of a range are single characters, the lower first; other transformers leave them alone. */
+static const struct term *transform_range(struct transformer *w, const struct term *t)
 {
         uint32_t ends[2];
 
@@ -393,14 +396,13 @@ static const struct term *other_range(struct words *w, const struct term *t)
 }
 
 /* Sometimes another operator of the same signature. */
-static const struct term *other_operator(struct words *w, const struct term *t)
+static const struct term *fuzz_operator(struct transformer *w, const struct term *t)
 {
         const struct term *with;
         enum op ops[N_OPS], op;
         size_t n;
 
-        if (t->n_args == 0 || t->n_args > OTHERS_MOST || term_n_index(t) > 0 ||
-            random_below(w->random, 8) != 0)
+        if (t->n_args == 0 || t->n_args > OTHERS_MOST || term_n_index(t) > 0 || random_below(w->random, 8) != 0)
                 return t;
         for (uint32_t i = 0; i < t->n_args; i++)
                 if (t->args[i]->sort->has_unknown)
@@ -413,7 +415,7 @@ static const struct term *other_operator(struct words *w, const struct term *t)
         return with ? with : t;
 }
 
-static const struct term *backwards(const struct words *w, const struct term *t)
+static const struct term *backwards(const struct transformer *w, const struct term *t)
 {
         cleanup_free const struct term **args = NULL;
 
@@ -434,32 +436,32 @@ static const struct term *backwards(const struct words *w, const struct term *t)
         }
 }
 
-static const struct term *transform_literal(struct words *w, const struct term *t)
+static const struct term *transform_head(struct transformer *w, const struct term *t)
 {
         if (t->kind == TERM_LITERAL && t->sort->kind == SORT_STRING)
-                return other_word(w, t);
+                return transform_word(w, t);
         if (t->kind == TERM_LITERAL && sort_is_number(t->sort) && (w->kind == TRANSFORM_MULTIPLY || w->kind == TRANSFORM_FUZZ))
-                return other_number(w, t);
+                return transform_number(w, t);
         if (t->kind == TERM_LITERAL && t->sort->kind == SORT_BITVEC)
-                return other_bits(w, t);
+                return transform_bits(w, t);
         if (t->kind == TERM_OPERATOR && w->kind == TRANSFORM_REVERSE)
                 return backwards(w, t);
         if (t->kind == TERM_OPERATOR && w->kind == TRANSFORM_FUZZ)
-                return other_operator(w, t);
+                return fuzz_operator(w, t);
         return t;
 }
 
 static const struct term *transform_term(void *user, const struct term *t, const struct term **args)
 {
-        struct words *w = user;
+        struct transformer *w = user;
         const struct term *with = term_with_args(w->bank, t, args);
 
         if (term_is(t, OP_RE_RANGE))
-                return other_range(w, t);
-        return with ? transform_literal(w, with) : NULL;
+                return transform_range(w, t);
+        return with ? transform_head(w, with) : NULL;
 }
 
-static void choose_translation(struct words *w)
+static void choose_translation(struct transformer *w)
 {
         static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
         uint32_t order[sizeof(letters) - 1];
@@ -473,7 +475,7 @@ static void choose_translation(struct words *w)
 /* Changes every literal of every assertion, but for those that the logic forbids it in. NULL if nothing changes. */
 static struct script *transform_all(struct generator *g, const struct script *s, enum transform kind)
 {
-        struct words w = {.bank = s->bank, .random = generator_random(g), .kind = kind, .dialect = generator_dialect(g),
+        struct transformer w = {.bank = s->bank, .random = generator_random(g), .kind = kind, .dialect = generator_dialect(g),
                           .factor = 2 + (unsigned)random_below(generator_random(g), 4)};
         cleanup_script struct script *with = NULL;
         bool changed = false;
@@ -494,6 +496,8 @@ static struct script *transform_all(struct generator *g, const struct script *s,
 
 /* -- one place -- */
 
+/* The functions of this section change one place or two. They do not need `action` (change_one()). */
+
 static bool is_within(const struct target *t, size_t at, size_t around)
 {
         while (at != around && at != 0)
@@ -501,6 +505,7 @@ static bool is_within(const struct target *t, size_t at, size_t around)
         return at == around;
 }
 
+/* A term that may be exchanged with a literal … */
 static bool is_graftable(const struct target *t, size_t at, const void *user)
 {
         const struct term *x = here(t, at);
@@ -509,6 +514,7 @@ static bool is_graftable(const struct target *t, size_t at, const void *user)
                x->sort->kind != SORT_REGLAN;
 }
 
+/* … and a literal of its sort, outside of the term. */
 static bool is_graft(const struct target *t, size_t at, const void *user)
 {
         const size_t *one = user;
@@ -530,7 +536,7 @@ static struct script *exchange(const struct script *s, const struct target *t, s
         term_places(half, PLACES_MOST * 2, &again);
         if (first >= again.n || again.list[first].term != here(t, first))
                 return NULL;
-        return put(s, &(struct target){.command = t->command, .places = again}, first, here(t, second));
+        return script_with(s, &(struct target){.command = t->command, .places = again}, first, here(t, second));
 }
 
 static struct script *graft(struct generator *g, const struct script *s, const struct target *t, enum op action)
@@ -540,6 +546,7 @@ static struct script *graft(struct generator *g, const struct script *s, const s
         return exchange(s, t, one, one == SIZE_MAX ? one : choose_place(g, t, is_graft, &one));
 }
 
+/* `user`: the first of the two places; NULL: it is that one. */
 static bool is_swappable(const struct target *t, size_t at, const void *user)
 {
         const size_t *one = user;
@@ -600,7 +607,7 @@ static struct script *rotate(struct generator *g, const struct script *s, const 
                 last = i;
         }
         args[last] = first;
-        return put(s, t, at, term_with_args(s->bank, x, args));
+        return script_with(s, t, at, term_with_args(s->bank, x, args));
 }
 
 int mutate_transform(struct generator *g, const struct script *s, enum transform kind, struct script **ret)

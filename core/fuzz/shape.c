@@ -18,6 +18,8 @@ enum part_type {
         PART_CNF
 };
 
+/* -- SMT-LIB -- */
+
 static uint32_t mix(uint32_t a, uint32_t b)
 {
         uint32_t h = a * 0x9e3779b1u ^ (b + 0x7f4a7c15u) * 0x85ebca6bu;
@@ -61,7 +63,7 @@ static uint32_t head(const struct term *t)
         return mix(PART_OTHER, (uint32_t)t->kind);
 }
 
-struct set {
+struct set { /* of parts */
         uint64_t bits[SHAPE_BUCKETS / 64];
         size_t n;
 };
@@ -84,6 +86,7 @@ static struct shape set_list(const struct set *s)
         return ret;
 }
 
+/* Adds the term's head, with each argument's, and with each head below that. Arguments from the fourth on count as one place. */
 static void add_term(struct set *s, const struct term *t)
 {
         uint32_t own = head(t);
@@ -130,6 +133,7 @@ static void add_counts(struct set *s, const struct term_list *all, size_t assert
         }
         for (uint32_t i = 0; i < N_OPS; i++)
                 add_count(s, i, ops[i]);
+        /* what has no operator's number: */
         add_count(s, N_OPS, all->n);
         add_count(s, N_OPS + 1, assertions);
         add_count(s, N_OPS + 2, constants);
@@ -182,7 +186,7 @@ struct role {
         uint32_t gate; /* whose output it is; 0: none */
 };
 
-/* Counts one occurrence. Adds a part at each power of two. */
+/* Counts one occurrence, in `seen`. Adds a part at each power of two. */
 static void add_often(struct set *s, uint32_t *seen, enum cnf_part part, uint32_t what)
 {
         uint32_t key = mix(mix(PART_CNF, part), what) % SHAPE_BUCKETS, n = ++seen[key];
@@ -238,11 +242,13 @@ struct shape shape_of_cnf(const struct cnf *c)
                 add_often(set, seen, CNF_OCCURRENCES, mix(magnitude(roles[v].positive), magnitude(roles[v].negative)));
                 add_often(set, seen, CNF_ROLES, mix(roles[v].kinds, roles[v].gate));
         }
-        add_count(set, mix(14, CNF_VARIABLES), c->variables);
-        add_count(set, mix(14, CNF_LITERALS), c->n_literals);
-        add_count(set, mix(14, CNF_RATIO), c->variables > 0 ? 16 * c->n_clauses / c->variables : 0);
+        add_count(set, mix(PART_CNF, CNF_VARIABLES), c->variables);
+        add_count(set, mix(PART_CNF, CNF_LITERALS), c->n_literals);
+        add_count(set, mix(PART_CNF, CNF_RATIO), c->variables > 0 ? 16 * c->n_clauses / c->variables : 0);
         return set_list(set);
 }
+
+/* -- shapes of both -- */
 
 void shape_done(struct shape *s)
 {

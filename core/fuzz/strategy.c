@@ -1,3 +1,4 @@
+/* What all strategies share: the inputs under way, their outcomes and scores. The strategy's type chooses the inputs and their versions. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -51,9 +52,7 @@ static void forget_input(struct strategy *s, struct input *input)
                         s->under_way[i] = s->under_way[--s->n_under_way];
                         break;
                 }
-        if (s->rows->keeps && s->rows->keeps(s, input))
-                input->is_out = false;
-        else
+        if (!s->type->keeps || !s->type->keeps(s, input))
                 input_free(input);
 }
 
@@ -95,9 +94,11 @@ int strategy_next(struct strategy *s, struct strategy_input *ret)
         struct input *i = NULL;
         int r;
 
-        r = s->rows->next(s, &i);
+        r = s->type->next(s, &i);
         if (r == 0 && i->text.size == 0)
                 r = formula_print(&i->formula, s->options.dialect, &i->text);
+        if (r < 0 && i)
+                forget_input(s, i);
         if (r < 0)
                 return r;
         i->id = ++s->last_id;
@@ -110,7 +111,7 @@ bool strategy_step(struct strategy *s, uint64_t id, unsigned *ret_version, doubl
 {
         struct input *i = find_input(s, id);
 
-        return i && (s->options.every_version ? step_every_version : s->rows->step)(s, i, ret_version, ret_seconds);
+        return i && (s->options.every_version ? step_every_version : s->type->step)(s, i, ret_version, ret_seconds);
 }
 
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o)
@@ -123,7 +124,8 @@ void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struc
         i->ran[version] = true;
 }
 
-/* The excess of a version over the fastest one before it. Its own time counts without an answer, too: a quick unknown is not slow. */
+/* The excess of the target (with every_version, the largest of any version) over the fastest one before it. The time of the version itself counts even if
+ * it gave no answer: a quick unknown is not slow. A version that did not run counts as 0 s. */
 static void score(const struct strategy *s, struct input *i)
 {
         const unsigned target = s->options.versions - 1;
@@ -148,22 +150,16 @@ static void score(const struct strategy *s, struct input *i)
         i->is_candidate = i->score > s->options.threshold;
 }
 
-bool strategy_wants(struct strategy *s, uint64_t id)
+bool strategy_wants(struct strategy *s, uint64_t id, unsigned ret_pair[2])
 {
         struct input *i = find_input(s, id);
 
         if (!i)
                 return false;
         score(s, i);
-        return i->is_candidate && (!s->rows->wants || s->rows->wants(s, i));
-}
-
-void strategy_pair(struct strategy *s, uint64_t id, unsigned ret[2])
-{
-        const struct input *i = find_input(s, id);
-
-        if (i)
-                memcpy(ret, i->pair, sizeof(i->pair));
+        if (ret_pair)
+                memcpy(ret_pair, i->pair, sizeof(i->pair));
+        return i->is_candidate && (!s->type->wants || s->type->wants(s, i));
 }
 
 bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *ret_score)
@@ -177,8 +173,8 @@ bool strategy_finish(struct strategy *s, uint64_t id, bool is_wanted, double *re
         i->is_candidate &= is_wanted;
         i->is_out = false;
         *ret_score = i->score;
-        if (s->rows->finish)
-                s->rows->finish(s, i);
+        if (s->type->finish)
+                s->type->finish(s, i);
         is_wanted = i->is_candidate;
         if (!is_wanted)
                 forget_input(s, i);
@@ -191,14 +187,14 @@ void strategy_confirmed(struct strategy *s, uint64_t id, bool is_find)
 
         if (!i)
                 return;
-        if (s->rows->confirmed)
-                s->rows->confirmed(s, i, is_find);
+        if (s->type->confirmed)
+                s->type->confirmed(s, i, is_find);
         forget_input(s, i);
 }
 
 size_t strategy_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
 {
-        return s->rows->arms ? s->rows->arms(s, ret, most) : 0;
+        return s->type->arms ? s->type->arms(s, ret, most) : 0;
 }
 
 static int check_options(const struct strategy_options *o)
@@ -211,8 +207,6 @@ static int check_options(const struct strategy_options *o)
                 return errorf(-EINVAL,
                               "the threshold (%g s) must be below the timeout (%g s), or nothing could be slower by as much",
                               o->threshold, o->timeout);
-        if (o->corpus_only && o->n_corpus == 0)
-                return errorf(-EINVAL, "there is no input to mutate: the corpus is empty");
         for (size_t i = 0; i < o->n_logics; i++) {
                 double weights[N_OPS];
                 int r = generate_weights_of(o->logics[i], false, weights);
@@ -232,7 +226,7 @@ int strategy_new(const struct strategy_options *options, struct strategy **ret)
                 return r;
         s = allocate(1, sizeof(*s));
         s->options = *options;
-        s->rows = options->rows ? options->rows : &strategy_novelty;
+        s->type = options->type ?: &strategy_novelty;
         s->generate = generate_defaults;
         s->generate.dialect = options->dialect;
         random_seed_part(&s->random, options->seed, 1);
@@ -243,7 +237,7 @@ int strategy_new(const struct strategy_options *options, struct strategy **ret)
         r = generator_new(&s->generate, options->seed, &s->generator);
         if (r < 0)
                 return r;
-        s->rows->begin(s);
+        s->type->begin(s);
         *ret = steal_pointer(s);
         return 0;
 }
@@ -255,7 +249,7 @@ struct strategy *strategy_free(struct strategy *s)
         while (s->n_under_way > 0)
                 forget_input(s, s->under_way[0]);
         if (s->state)
-                s->rows->end(s);
+                s->type->end(s);
         for (size_t i = 0; i < s->options.n_corpus; i++)
                 formula_done(&s->corpus[i]);
         free(s->corpus);
@@ -283,10 +277,9 @@ static int probe(struct strategy *s, uint64_t *hash)
         while (strategy_step(s, input.id, &version, &seconds)) {
                 bool is_slow = input.id % 4 == 0 && version + 1 == s->options.versions;
 
-                strategy_ran(s, input.id, version,
-                             &(struct outcome){is_slow ? seconds : 0, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
+                strategy_ran(s, input.id, version, &(struct outcome){is_slow ? seconds : 0, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
         }
-        if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score))
+        if (strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score))
                 strategy_confirmed(s, input.id, true);
         return 0;
 }

@@ -22,16 +22,15 @@
 #include "core/fuzz/formula.h"
 #include "core/run/verdict.h"
 
-struct strategy_rows;
+struct strategy_type;
 struct strategy_options {
-        const struct strategy_rows *rows; /* the way of choosing (strategy_internal.h); NULL: as campaigns do */
+        const struct strategy_type *type; /* the way of choosing (strategy_internal.h); NULL: as campaigns do */
         unsigned versions;         /* at least 2 */
         double timeout, threshold; /* seconds */
         enum dialect dialect;
         uint64_t seed;
-        const struct formula *corpus; /* inputs to mutate besides generated ones; may be NULL; copied */
-        size_t n_corpus;
-        bool corpus_only;   /* generate no inputs */
+        const struct formula *corpus; /* inputs to mutate; then none are generated; copied */
+        size_t n_corpus;    /* 0: inputs are generated */
         bool is_cnf;        /* DIMACS, for the corpus, too; else SMT-LIB */
         char *const *logics; /* one of these is drawn for each generated formula; borrowed. NULL: strings, as in struct generate_options */
         size_t n_logics;
@@ -61,10 +60,9 @@ struct outcome {
 };
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);
 
-/* True if the input is a candidate worth confirming. Decides nothing and changes nothing. Of a kind that was found several times, one in ten is. */
-bool strategy_wants(struct strategy *s, uint64_t id);
-/* The versions of its largest slowdown, after strategy_wants(): a reference, and the target (or a later version, with every_version). */
-void strategy_pair(struct strategy *s, uint64_t id, unsigned ret[2]);
+/* True if the input is a candidate worth confirming. Decides nothing and changes nothing. Of a kind that was found several times, one in ten is. ret_pair
+ * (may be NULL): the versions of its largest slowdown: a reference, and the target (or a later version, with every_version). */
+bool strategy_wants(struct strategy *s, uint64_t id, unsigned ret_pair[2]);
 /* `is_wanted`: the answer of strategy_wants(); if that is lost, whether the input was confirmed. True for a wanted candidate. An input with a score
  * above the threshold for which it is false was passed over. Afterwards the input and its text are gone; only strategy_confirmed() still accepts its
  * id. */

@@ -2,7 +2,7 @@
 #include "core/fuzz/cnf_generate.h"
 #include "core/fuzz/strategy_internal.h"
 
-static const unsigned sizes[][2] = {{1, 15}, {10, 40}, {30, 75}, {60, CNF_SIZE_MOST}};
+static const unsigned sizes[][2] = {{1, 15}, {10, 40}, {30, 75}, {60, CNF_SIZE_MOST}}; /* of each magnitude: from, to */
 
 struct formula make_cnf(struct strategy *s, unsigned magnitude)
 {

@@ -57,7 +57,7 @@ struct input {
         struct outcome *outcomes; /* owned; one for each version */
         bool *ran;                /* owned */
         bool is_out;              /* given out, not finished */
-        bool is_candidate, is_passed_over;
+        bool is_candidate, is_passed_over; /* score above the threshold; the same, but not wanted (then it is no candidate any more) */
         double score;
         unsigned pair[2]; /* the versions with that slowdown */
 };
@@ -68,17 +68,17 @@ struct strategy {
         struct generate_options generate;
         struct generator *generator; /* owned */
         struct random random;
-        const struct strategy_rows *rows;
+        const struct strategy_type *type;
         struct input **under_way; /* owned list of pointers; the population owns its own members */
         size_t n_under_way;
         uint64_t last_id;
-        void *state; /* the state of `rows`, which owns it */
+        void *state; /* the type's, which owns it */
 };
 
-struct strategy_rows {
+struct strategy_type {
         void (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
-        /* -EAGAIN as above. *ret is under way from now on, and freed at its end unless the state `keeps` it. */
+        /* Errors as of strategy_next(). *ret is under way from now on, and freed at its end unless the state `keeps` it. */
         int (*next)(struct strategy *s, struct input **ret);
         /* The next version and its time; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
@@ -90,14 +90,14 @@ struct strategy_rows {
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
         void (*transfer)(struct strategy *s, struct transfer *t); /* its state; it owns none of the inputs under way at that time */
 };
-extern const struct strategy_rows strategy_novelty;
+extern const struct strategy_type strategy_novelty;
 
 struct input *input_free(struct input *i); /* NULL, which it may be */
 struct input *input_new(const struct strategy *s, struct formula f, const char *source); /* takes the formula; the text is made later */
 
 /* Each version in turn, with the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
-/* Seconds until it was solved; the timeout if it was not. */
+/* Seconds until it was solved; the timeout if it had no answer. */
 double solved_after(const struct strategy *s, const struct outcome *o);
 /* strategy_cnf.c: DIMACS of any family; four magnitudes, from 0. */
 struct formula make_cnf(struct strategy *s, unsigned magnitude);

@@ -44,8 +44,8 @@ static const struct size {
 
 #define CHAIN_MOST      3000 /* links */
 #define ELITES_MOST     64
-#define GROWN_BYTES     (64u << 10) /* of a generated member; the next: of others */
-#define LARGE_BYTES     (4u << 20)
+#define GROWN_BYTES     (64u << 10) /* limit on a pool's member: of generated SMT-LIB; the next: */
+#define LARGE_BYTES     (4u << 20)  /* of DIMACS, or with a corpus */
 #define CANDIDATES_MOST 24
 /* Seconds to make a candidate, roughly, and more for each literal of DIMACS: candidates are worth a small share of a run. */
 #define CANDIDATE_COST  0.0002
@@ -57,6 +57,7 @@ struct elite {
         double worth;
 };
 
+/* Inputs to mutate. */
 struct pool {
         struct elite list[ELITES_MOST];
         size_t n;
@@ -66,19 +67,20 @@ struct pool {
 #define INPUT_SECONDS 0.05 /* cost of an input besides its runs, roughly */
 #define CONFIRMATION  5    /* pairs of runs for a candidate */
 #define SIZES         17
-#define UNEXPECTED    10   /* one of so many candidates of a known family is confirmed all the same */
+#define UNEXPECTED    10   /* one of so many candidates of a known family is wanted all the same */
 
 struct novelty {
         struct shape_counts counts;
         struct families *families; /* owned */
-        double cost[N_SOURCES], inputs[N_SOURCES]; /* of each source */
-        double size_cost[SIZES], size_inputs[SIZES]; /* the same by the magnitude of the number of parts */
+        double cost[N_SOURCES], inputs[N_SOURCES];   /* seconds of the inputs of each source, and their number */
+        double size_cost[SIZES], size_inputs[SIZES]; /* the same by size_of() */
         struct bandit sources;
         struct pool slow, finds;
         struct enumeration *enumeration; /* owned; NULL: at its end */
         uint64_t used[N_SOURCES], won[N_SOURCES];
-        /* Times of the version that ran first on each input; they decide which version is first. */
-        double n, time, capped_time, time_below_cap, n_slow;
+        /* Of one run of each input, of the target if it ran: their number, the sums of their times, of these up to the cap, of those below it, and the
+         * number above the threshold. They decide which version is first. */
+        double n_timed, time, capped_time, time_below_cap, n_slow;
 };
 
 static void novelty_begin(struct strategy *s)
@@ -88,7 +90,7 @@ static void novelty_begin(struct strategy *s)
         s->state = n;
         bandit_init(&n->sources, N_SOURCES);
         n->families = families_new();
-        if (!s->options.corpus_only && !s->options.is_cnf)
+        if (s->options.n_corpus == 0 && !s->options.is_cnf)
                 n->enumeration = enumeration_new(&(struct enumerate_options){.dialect = s->options.dialect});
 }
 
@@ -126,7 +128,7 @@ static void pool_add(const struct strategy *s, struct pool *p, const struct inpu
         for (size_t k = 1; p->n == ELITES_MOST && k < p->n; k++)
                 if (p->list[k].worth < p->list[at].worth)
                         at = k;
-        if (i->text.size > (i->formula.cnf || s->options.corpus_only ? LARGE_BYTES : GROWN_BYTES) || (at < p->n && p->list[at].worth >= worth))
+        if (i->text.size > (i->formula.cnf || s->options.n_corpus > 0 ? LARGE_BYTES : GROWN_BYTES) || (at < p->n && p->list[at].worth >= worth))
                 return;
         if (at < p->n)
                 elite_done(&p->list[at]);
@@ -135,7 +137,7 @@ static void pool_add(const struct strategy *s, struct pool *p, const struct inpu
         p->list[at] = (struct elite){.formula = formula_copy(&i->formula), .shape = shape_copy(&i->shape), .worth = worth};
 }
 
-/* The worthier of two members, if possible of no known family. */
+/* The worthiest of some members drawn: of two of no known family, if eight draws give as many. */
 static const struct formula *pool_draw(struct strategy *s, const struct pool *p)
 {
         const struct elite *best = NULL;
@@ -293,7 +295,7 @@ static struct input *make_input(struct strategy *s, enum source source)
 /* Choosing may take a hundredth of a run. */
 static double seconds_to_choose(const struct novelty *n)
 {
-        double seconds = n->n > 0 ? n->time / n->n : 1;
+        double seconds = n->n_timed > 0 ? n->time / n->n_timed : 1;
 
         return fmin((CANDIDATES_MOST + 0.5) * CANDIDATE_COST, seconds * 0.01); /* half of one more, as sums are rounded */
 }
@@ -303,6 +305,7 @@ static double candidate_cost(const struct formula *f)
         return CANDIDATE_COST + (f->cnf ? LITERAL_COST * (double)f->cnf->n_literals : 0);
 }
 
+/* The magnitude of the number of parts. */
 static unsigned size_of(const struct shape *s)
 {
         return (unsigned)MIN(s->n > 0 ? 64 - __builtin_clzll(s->n) : 0, SIZES - 1);
@@ -311,16 +314,39 @@ static unsigned size_of(const struct shape *s)
 /* The mean seconds of inputs of that size; at first those of all inputs. */
 static double expected_seconds(const struct novelty *n, const struct shape *s)
 {
-        const double usual = n->n > 0 ? n->time / n->n : 1;
+        const double usual = n->n_timed > 0 ? n->time / n->n_timed : 1;
         const unsigned size = size_of(s);
 
         return (n->size_cost[size] + usual) / (n->size_inputs[size] + 1);
 }
 
+/* The best candidate of a source: of one, and more while there is time for them. NULL if the source can make nothing now. */
+static struct input *best_candidate(struct strategy *s, enum source source)
+{
+        const struct novelty *n = s->state;
+        struct input *best = NULL;
+        double most = -1;
+
+        for (double share = seconds_to_choose(n), spent = 0, cost = 0; spent == 0 || spent + cost <= share; spent += cost) {
+                struct input *candidate = make_input(s, source);
+                double novelty;
+
+                cost = candidate ? candidate_cost(&candidate->formula) : CANDIDATE_COST;
+                if (!candidate)
+                        continue;
+                novelty = shape_novelty(&n->counts, &candidate->shape) * (families_know(n->families, &candidate->shape) ? EXPLAINED : 1) /
+                          (INPUT_SECONDS + expected_seconds(n, &candidate->shape));
+                input_free(novelty > most ? best : candidate);
+                best = novelty > most ? candidate : best;
+                most = fmax(most, novelty);
+        }
+        return best;
+}
+
 static int novelty_next(struct strategy *s, struct input **ret)
 {
         struct novelty *n = s->state;
-        bool generates = !s->options.corpus_only;
+        bool generates = s->options.n_corpus == 0;
         bool is_open[N_SOURCES] = {
                 [SOURCE_SMALL] = generates,
                 [SOURCE_MEDIUM] = generates,
@@ -330,11 +356,10 @@ static int novelty_next(struct strategy *s, struct input **ret)
                 [SOURCE_ENUMERATE] = n->enumeration != NULL,
                 [SOURCE_MUTATE] = n->slow.n > 0,
                 [SOURCE_FIND] = n->finds.n > 0,
-                [SOURCE_CORPUS] = s->options.n_corpus > 0,
+                [SOURCE_CORPUS] = !generates,
         };
         struct input *best = NULL;
         double seconds[N_SOURCES]; /* cost of an input of each source */
-        double most = -1;
 
         for (size_t i = 0; i < N_SOURCES; i++)
                 seconds[i] = INPUT_SECONDS + (n->cost[i] + 1) / (n->inputs[i] + 1);
@@ -343,20 +368,7 @@ static int novelty_next(struct strategy *s, struct input **ret)
 
                 if (source == SIZE_MAX)
                         return errorf(-ENOSPC, "no input of the corpus can be changed any more");
-                /* At least one; another while there is time for it. */
-                for (double share = seconds_to_choose(n), spent = 0, cost = 0; spent == 0 || spent + cost <= share; spent += cost) {
-                        struct input *candidate = make_input(s, (enum source)source);
-                        double novelty;
-
-                        cost = candidate ? candidate_cost(&candidate->formula) : CANDIDATE_COST;
-                        if (!candidate)
-                                continue;
-                        novelty = shape_novelty(&n->counts, &candidate->shape) * (families_know(n->families, &candidate->shape) ? EXPLAINED : 1) /
-                                  (INPUT_SECONDS + expected_seconds(n, &candidate->shape));
-                        input_free(novelty > most ? best : candidate);
-                        best = novelty > most ? candidate : best;
-                        most = fmax(most, novelty);
-                }
+                best = best_candidate(s, (enum source)source);
                 if (best)
                         n->used[source]++;
                 else
@@ -369,14 +381,14 @@ static int novelty_next(struct strategy *s, struct input **ret)
 
 /* -- running -- */
 
-/* True if it is cheaper to run the target first. The times of the first versions so far stand for those of any version. Target first: it runs for as long
+/* True if it is cheaper to run the target first. The times noted so far stand for those of any version. Target first: it runs for as long
  * as it takes, and for the share of slow inputs a reference runs up to the cap. Reference first: it runs up to the cap, and the target, too, where it
  * ended below. */
 static bool is_target_first(const struct strategy *s)
 {
         const struct novelty *n = s->state;
 
-        return n->n < 20 || n->time + n->n_slow / n->n * n->capped_time <= n->capped_time + n->time_below_cap;
+        return n->n_timed < 20 || n->time + n->n_slow / n->n_timed * n->capped_time <= n->capped_time + n->time_below_cap;
 }
 
 /* A target within the threshold ends it: no find. The cap is the target's time, or the timeout until that is known, less the threshold. A reference that
@@ -416,14 +428,14 @@ static void note_time(struct strategy *s, double seconds)
         struct novelty *n = s->state;
         double cap = s->options.timeout - s->options.threshold;
 
-        n->n++;
+        n->n_timed++;
         n->time += seconds;
         n->capped_time += fmin(seconds, cap);
         n->time_below_cap += seconds < cap ? seconds : 0;
         n->n_slow += seconds > s->options.threshold;
 }
 
-/* How much longer the target took than the others, as far as known. */
+/* How much longer the target took than the fastest other that ran; its own time if none ran, 0 if it did not run itself. */
 static double worth_of(const struct strategy *s, const struct input *i)
 {
         unsigned target = s->options.versions - 1;
@@ -440,6 +452,7 @@ static double worth_of(const struct strategy *s, const struct input *i)
         return i->outcomes[target].seconds - (any ? least : 0);
 }
 
+/* All but those of a known family, and one in ten of these. */
 static bool novelty_wants(const struct strategy *s, const struct input *i)
 {
         const struct novelty *n = s->state;
@@ -448,6 +461,9 @@ static bool novelty_wants(const struct strategy *s, const struct input *i)
         return hash_quick(chance, sizeof(chance)) % UNEXPECTED == 0 || !families_know(n->families, &i->shape);
 }
 
+/* The reward of an input's source, here and in novelty_confirmed(). A find of no known family is a success; any other candidate, confirmed, rejected or
+ * passed over, half a failure. Another input is 0.3 of a failure and, if it is nearly a find, up to 0.3 of a success: without that condition, sources of
+ * quick inputs would be rewarded for running many. */
 static void novelty_finish(struct strategy *s, struct input *i)
 {
         struct novelty *n = s->state;
@@ -456,9 +472,8 @@ static void novelty_finish(struct strategy *s, struct input *i)
 
         if (i->ran[target])
                 note_time(s, i->outcomes[target].seconds);
-        else if (i->ran[0])
-                note_time(s,
-                          fmin(i->outcomes[0].seconds * (1 + (i->outcomes[0].verdict == VERDICT_TIMEOUT)), s->options.timeout));
+        else if (i->ran[0]) /* at its cap: guessed to need twice as long */
+                note_time(s, fmin(i->outcomes[0].seconds * (1 + (i->outcomes[0].verdict == VERDICT_TIMEOUT)), s->options.timeout));
         n->inputs[i->arm]++;
         n->size_inputs[size_of(&i->shape)]++;
         for (unsigned v = 0; v < s->options.versions; v++) {
@@ -473,7 +488,7 @@ static void novelty_finish(struct strategy *s, struct input *i)
         if (i->is_candidate)
                 return; /* confirmed() rewards it */
         families_missed(n->families, &i->shape);
-        n->sources.successes[i->arm] += share < NEAR ? 0 : 0.3 * share; /* otherwise sources of quick inputs would be rewarded for running many */
+        n->sources.successes[i->arm] += share < NEAR ? 0 : 0.3 * share;
         n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
                 pool_add(s, &n->slow, i, worth);
@@ -536,7 +551,7 @@ static void transfer_enumeration(struct transfer *t, struct enumeration **e)
 static void novelty_transfer(struct strategy *s, struct transfer *t)
 {
         struct novelty *n = s->state;
-        double *const times[] = {&n->n, &n->time, &n->capped_time, &n->time_below_cap, &n->n_slow};
+        double *const times[] = {&n->n_timed, &n->time, &n->capped_time, &n->time_below_cap, &n->n_slow};
 
         transfer_counts(t, &n->counts);
         families_transfer(t, n->families);
@@ -556,7 +571,7 @@ static void novelty_transfer(struct strategy *s, struct transfer *t)
                 transfer_real(t, times[i]);
 }
 
-const struct strategy_rows strategy_novelty = {
+const struct strategy_type strategy_novelty = {
         .begin = novelty_begin,
         .end = novelty_end,
         .next = novelty_next,

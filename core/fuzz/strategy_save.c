@@ -2,7 +2,7 @@
  * name for every operator; printed text is read as the same terms (core/smtlib/print.h). */
 #include "core/fuzz/strategy_internal.h"
 
-#define VERSION 2
+#define VERSION 2 /* of these bytes; those of another one are refused */
 
 static void transfer_random(struct transfer *t, struct random *r)
 {
@@ -85,13 +85,7 @@ void transfer_bandit(struct transfer *t, struct bandit *b)
         transfer_reals(t, b->failures, b->n);
 }
 
-static void transfer_outcome(struct transfer *t, struct outcome *o)
-{
-        transfer_real(t, &o->seconds);
-        o->verdict = (enum verdict)transfer_choice(t, o->verdict, N_VERDICTS);
-}
-
-/* An input under way. */
+/* An input under way. Its source is the name of its arm. */
 static void transfer_input(struct strategy *s, struct transfer *t, struct input *i)
 {
         struct strategy_arm arms[N_OPS];
@@ -111,7 +105,8 @@ static void transfer_input(struct strategy *s, struct transfer *t, struct input 
         transfer_shape(t, &i->shape);
         for (unsigned v = 0; v < s->options.versions; v++) {
                 transfer_bool(t, &i->ran[v]);
-                transfer_outcome(t, &i->outcomes[v]);
+                transfer_real(t, &i->outcomes[v].seconds);
+                i->outcomes[v].verdict = (enum verdict)transfer_choice(t, i->outcomes[v].verdict, N_VERDICTS);
         }
         if (arm >= n_arms)
                 record_fail(&t->from);
@@ -135,5 +130,5 @@ void strategy_transfer(struct strategy *s, struct transfer *t)
                         list_add(s->under_way, s->n_under_way, allocate(1, sizeof(struct input)));
                 transfer_input(s, t, s->under_way[i]);
         }
-        s->rows->transfer(s, t);
+        s->type->transfer(s, t);
 }

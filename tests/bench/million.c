@@ -83,7 +83,7 @@ static void finish(struct campaign *c, uint64_t id, bool is_replayed)
 {
         double score;
 
-        if (strategy_finish(c->strategy, id, strategy_wants(c->strategy, id), &score)) {
+        if (strategy_finish(c->strategy, id, strategy_wants(c->strategy, id, NULL), &score)) {
                 strategy_confirmed(c->strategy, id, true);
                 c->finds++;
                 if (!is_replayed)

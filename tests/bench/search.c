@@ -135,7 +135,7 @@ static int step(struct campaign *c)
                 strategy_ran(c->strategy, input.id, version, &o);
         }
         begin = cpu_now();
-        is_candidate = strategy_finish(c->strategy, input.id, strategy_wants(c->strategy, input.id), &score);
+        is_candidate = strategy_finish(c->strategy, input.id, strategy_wants(c->strategy, input.id, NULL), &score);
         c->result->deciding += cpu_now() - begin;
         if (is_candidate)
                 confirm(c, input.id, &look);
@@ -151,7 +151,7 @@ static int campaign(const struct made_up *solver, unsigned n_causes, enum strate
         int r, point = 0;
 
         *ret = (struct result){.seconds = {INFINITY, INFINITY}, .runs_until = {INFINITY, INFINITY}};
-        o.rows = strategy_rows_of(kind);
+        o.type = strategy_type_of(kind);
         o.versions = 2;
         o.timeout = MADE_UP_TIMEOUT;
         o.threshold = THRESHOLD;

@@ -187,7 +187,7 @@ static int step(struct campaign *c)
 
                 strategy_ran(c->strategy, input.id, version, &o);
         }
-        if (strategy_wants(c->strategy, input.id)) {
+        if (strategy_wants(c->strategy, input.id, NULL)) {
                 char *text = copy_prefix(input.text.data, input.text.size);
                 bool is_find;
 
@@ -382,7 +382,7 @@ int main(int argc, char **argv)
         snprintf(c.file, sizeof(c.file), "/dev/shm/search-real-%d.%s", (int)getpid(), c.is_cnf ? "cnf" : "smt2");
         if (c.finds_folder && mkdir(c.finds_folder, 0755) < 0 && errno != EEXIST)
                 die(c.finds_folder);
-        o.rows = strategy_rows_of((enum strategy_kind)kind);
+        o.type = strategy_type_of((enum strategy_kind)kind);
         o.versions = 2;
         o.timeout = c.timeout;
         o.threshold = c.threshold;

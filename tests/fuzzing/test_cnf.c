@@ -389,7 +389,7 @@ static unsigned play(const struct strategy_options *o, unsigned inputs, struct b
 
                         strategy_ran(s, input.id, version, &(struct outcome){is_slow ? seconds : 0.1, is_slow ? VERDICT_TIMEOUT : VERDICT_SAT});
                 }
-                if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score)) {
+                if (strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score)) {
                         strategy_confirmed(s, input.id, true);
                         finds++;
                 }
@@ -425,7 +425,7 @@ START_TEST(test_corpus)
 
         corpus[0].cnf = read_text("c a comment\np cnf 3 2\n1 -2 0\n2 3 0\n", &reader);
         corpus[1].cnf = family(CNF_PIGEONS, 20, 1, NULL);
-        o.is_cnf = o.corpus_only = true;
+        o.is_cnf = true;
         o.corpus = corpus;
         o.n_corpus = 2;
         play(&o, 50, &log);

@@ -12,7 +12,7 @@ static struct strategy_options options_of(enum strategy_kind kind, unsigned seed
 {
         struct strategy_options o = strategy_defaults;
 
-        o.rows = strategy_rows_of(kind);
+        o.type = strategy_type_of(kind);
         o.timeout = 20;
         o.threshold = 10;
         strategies_window = 60;
@@ -67,7 +67,7 @@ static uint64_t play(const struct strategy_options *o, unsigned inputs, struct b
                         if (reload_every > 0 && input.id % reload_every == 0)
                                 reload(o, &s);
                 }
-                if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score)) {
+                if (strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score)) {
                         uint64_t causes = planted_causes(script);
 
                         ck_assert(score > o->threshold);
@@ -132,7 +132,7 @@ static void play_others(const struct strategy_options *o, bool is_reloaded, stru
                 strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
                 if (is_reloaded && i % 7 == 0)
                         reload(o, &s);
-                if (strategy_finish(s, input.id, strategy_wants(s, input.id), &score))
+                if (strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score))
                         strategy_confirmed(s, input.id, true);
         }
 }
@@ -171,7 +171,7 @@ START_TEST(test_half_a_state)
                 assert_ok(strategy_next(s, &input));
                 strategy_ran(s, input.id, 1, &(struct outcome){i % 2 ? 20 : 5, i % 2 ? VERDICT_TIMEOUT : VERDICT_SAT});
                 strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
-                if (i < 38 && strategy_finish(s, input.id, strategy_wants(s, input.id), &score))
+                if (i < 38 && strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score))
                         strategy_confirmed(s, input.id, true);
         }
         assert_ok(strategy_again(s, 39, &input));
@@ -200,7 +200,6 @@ START_TEST(test_memory_does_not_grow_with_what_is_tried)
         corpus.script = script;
         o.corpus = &corpus;
         o.n_corpus = 1;
-        o.corpus_only = true;
         assert_ok(strategy_new(&o, &s));
         for (unsigned i = 0; i < 3000; i++) {
                 struct strategy_input input;
@@ -208,7 +207,7 @@ START_TEST(test_memory_does_not_grow_with_what_is_tried)
 
                 assert_ok(strategy_next(s, &input));
                 strategy_ran(s, input.id, 1, &(struct outcome){0.001, VERDICT_SAT});
-                strategy_finish(s, input.id, strategy_wants(s, input.id), &score);
+                strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score);
                 if (i == 1000)
                         before = mallinfo2().uordblks;
         }
@@ -259,7 +258,7 @@ START_TEST(test_logics_are_drawn)
                         seen[k] += memmem(input.text.data, input.text.size, logics[k], strlen(logics[k])) != NULL;
                 while (strategy_step(s, input.id, &version, &seconds))
                         strategy_ran(s, input.id, version, &(struct outcome){.seconds = 0.1 * (1 + i % 5), .verdict = VERDICT_SAT});
-                strategy_finish(s, input.id, strategy_wants(s, input.id), &score);
+                strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score);
         }
         ck_assert_uint_eq(seen[0] + seen[1], 300);
         ck_assert(seen[0] > 50 && seen[1] > 50 && mutants > 0 && chains > 0);
@@ -297,7 +296,7 @@ static bool is_candidate(const struct outcome *outcomes)
         assert_ok(strategy_next(s, &input));
         strategy_ran(s, input.id, 0, &outcomes[0]);
         strategy_ran(s, input.id, 1, &outcomes[1]);
-        return strategy_finish(s, input.id, strategy_wants(s, input.id), &score);
+        return strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score);
 }
 
 /* Every input with a replacement is slow. What is asked changes nothing; what is passed over has its score all the same. */
@@ -317,8 +316,8 @@ START_TEST(test_what_was_found_often_is_passed_over)
                 is_slow = memmem(input.text.data, input.text.size, "(str.replace ", 13);
                 strategy_ran(s, input.id, 1, &(struct outcome){is_slow ? 15 : 0.1, VERDICT_SAT});
                 strategy_ran(s, input.id, 0, &(struct outcome){0.1, VERDICT_SAT});
-                is_wanted = strategy_wants(s, input.id);
-                ck_assert_int_eq(is_wanted, strategy_wants(s, input.id));
+                is_wanted = strategy_wants(s, input.id, NULL);
+                ck_assert_int_eq(is_wanted, strategy_wants(s, input.id, NULL));
                 candidates[i >= 500] += is_slow;
                 wanted[i >= 500] += is_wanted;
                 ck_assert_int_eq(strategy_finish(s, input.id, is_wanted, &score), is_wanted);
@@ -387,7 +386,7 @@ START_TEST(test_several_under_way)
                                 strategy_ran(s, open[at], version,
                                              &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
                         }
-                        if (strategy_finish(s, open[at], strategy_wants(s, open[at]), &score))
+                        if (strategy_finish(s, open[at], strategy_wants(s, open[at], NULL), &score))
                                 strategy_confirmed(s, open[at], random_below(&random, 2) == 0);
                         open[at] = 0;
                         done++;
@@ -411,8 +410,7 @@ START_TEST(test_corpus_of_another_theory)
                         continue;
                 o.corpus = &seed;
                 o.n_corpus = 1;
-                o.corpus_only = true;
-                assert_ok(strategy_new(&o, &s));
+                        assert_ok(strategy_new(&o, &s));
                 for (int i = 0; i < 50; i++) {
                         cleanup_script struct script *again = NULL;
                         struct strategy_input input;
@@ -425,7 +423,7 @@ START_TEST(test_corpus_of_another_theory)
                         ck_assert(!strstr(input.text.data, "str."));
                         while (strategy_step(s, input.id, &version, &seconds))
                                 strategy_ran(s, input.id, version, &(struct outcome){0.1, VERDICT_SAT});
-                        ck_assert(!strategy_finish(s, input.id, strategy_wants(s, input.id), &score));
+                        ck_assert(!strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score));
                 }
         }
 }
@@ -442,9 +440,6 @@ START_TEST(test_refuses)
         o.threshold = 20;
         assert_error(strategy_new(&o, &s), EINVAL);
         o.threshold = 0;
-        assert_error(strategy_new(&o, &s), EINVAL);
-        o = options_of(STRATEGY_SOLVERFS, 1);
-        o.corpus_only = true;
         assert_error(strategy_new(&o, &s), EINVAL);
         ck_assert_ptr_null(s);
 }

@@ -94,7 +94,7 @@ static int fresh(struct strategy *s, struct input **ret)
                 adapt_draw(&s->random, &s->generate);
         if (p->draws || p->adapts)
                 r = generator_configure(s->generator, &s->generate);
-        if (r == 0 && seed && (s->options.corpus_only || random_below(&s->random, 2) == 0)) {
+        if (r == 0 && seed) {
                 r = -ENOENT;
                 for (int tries = 0; r == -ENOENT && tries < 20; tries++)
                         r = mutate_transform(s->generator, seed->script, (enum transform)random_below(&s->random, N_TRANSFORMS), &f.script);
@@ -341,7 +341,7 @@ static void sprfinder_begin(struct strategy *s)
         begin(s, STRATEGY_SPRFINDER);
 }
 
-#define POPULATION_ROWS(begins)                                                                                                \
+#define POPULATION_TYPE(begins)                                                                                                \
         {                                                                                                                      \
                 .begin = begins, .end = population_end, .next = population_next, .step = step_every_version,                   \
                 .finish = population_finish, .keeps = population_keeps, .arms = population_arms                                \
@@ -369,7 +369,7 @@ static int enumeration_input(struct strategy *s, struct input **ret)
         return r;
 }
 
-static const struct strategy_rows enumeration_rows = {
+static const struct strategy_type enumeration_type = {
         .begin = enumeration_begin,
         .end = enumeration_end,
         .next = enumeration_input,
@@ -378,16 +378,16 @@ static const struct strategy_rows enumeration_rows = {
 
 /* -- all of them -- */
 
-static const struct strategy_rows population_rows[] = {
-        [STRATEGY_RANDOM] = POPULATION_ROWS(random_begin),
-        [STRATEGY_BANDITFUZZ] = POPULATION_ROWS(banditfuzz_begin),
-        [STRATEGY_SPRFINDER_NO_DTW] = POPULATION_ROWS(no_dtw_begin),
-        [STRATEGY_SPRFINDER] = POPULATION_ROWS(sprfinder_begin),
+static const struct strategy_type population_types[] = {
+        [STRATEGY_RANDOM] = POPULATION_TYPE(random_begin),
+        [STRATEGY_BANDITFUZZ] = POPULATION_TYPE(banditfuzz_begin),
+        [STRATEGY_SPRFINDER_NO_DTW] = POPULATION_TYPE(no_dtw_begin),
+        [STRATEGY_SPRFINDER] = POPULATION_TYPE(sprfinder_begin),
 };
 
-const struct strategy_rows *strategy_rows_of(enum strategy_kind k)
+const struct strategy_type *strategy_type_of(enum strategy_kind k)
 {
-        return k == STRATEGY_SOLVERFS ? NULL : k == STRATEGY_ENUMERATE ? &enumeration_rows : &population_rows[k];
+        return k == STRATEGY_SOLVERFS ? NULL : k == STRATEGY_ENUMERATE ? &enumeration_type : &population_types[k];
 }
 
 const char *strategy_name(enum strategy_kind k)

@@ -34,7 +34,7 @@ enum strategy_kind {
         N_STRATEGIES
 };
 const char *strategy_name(enum strategy_kind k);                    /* "sprfinder-no-dtw" … */
-const struct strategy_rows *strategy_rows_of(enum strategy_kind k); /* for struct strategy_options */
+const struct strategy_type *strategy_type_of(enum strategy_kind k); /* for struct strategy_options */
 
 /* Seconds since the campaign began, and those of the adaptive configuration's window; set by who plays one. */
 extern _Thread_local double strategies_now, strategies_window;

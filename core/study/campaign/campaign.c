@@ -45,7 +45,7 @@ uint64_t campaign_count_findings(const struct campaign_status *s)
 
 /* -- opening and closing -- */
 
-/* Removes what a command of this name wrote that failed before its settings were stored: it may have had other versions, or another machine. */
+/* Removes what a campaign of this name wrote before it failed to store its settings: it may have had other versions, or another machine. */
 static void remove_answers(const struct campaign *c)
 {
         static const char *const names[] = {"machine", "answered", "logics", "unsupported"};
@@ -126,7 +126,7 @@ static struct campaign_settings spell_out(const struct campaign *c)
                 full.localize_seconds = fmax(full.seconds, LOCALIZE_LEAST);
         full.references = allocate(n + 1, sizeof(char *));
         full.oracles = allocate(c->n_versions - n, sizeof(char *));
-        for (size_t i = 0; i < c->n_versions; i++)
+        for (size_t i = 0; i < c->n_versions; i++) /* references, target, oracles */
                 *(i < n ? &full.references[i] : i == n ? &full.target : &full.oracles[i - n - 1]) = copy_string(c->versions[i]->text);
         full.logic = given->logic ? copy_string(given->logic) : NULL;
         full.corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
@@ -170,7 +170,7 @@ static int run_campaign(struct campaign *c, struct campaign_settings *full)
         pthread_mutex_lock(&c->lock);
         c->ended_ns = now_ns(); /* localizing and reducing do not count as time of the search */
         pthread_mutex_unlock(&c->lock);
-        campaign_limit_localizer(c, r == 0 && c->error == 0 ? full->localize_seconds : 0); /* an error is reported now */
+        c->localize_until = now_ns() + seconds_ns(r == 0 && c->error == 0 ? full->localize_seconds : 0); /* an error is reported now */
         for (enum beside who = 0; who < N_BESIDE; who++)
                 if (c->has_beside[who])
                         pthread_join(c->beside[who], NULL);

@@ -13,7 +13,7 @@ static int compare_names(const FTSENT **a, const FTSENT **b)
         return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* The format that the name of a file says. False: it says none, so the file is no input. */
+/* The format that the file's name tells. False: it tells none, so the file is no input. */
 static bool format_of(const char *name, enum format *ret)
 {
         *ret = case_format(name, SLICE("", 0)); /* SMT-LIB also if the name says none */
@@ -34,7 +34,7 @@ static int read_formula(const struct campaign *c, const char *path, enum format 
         return r < 0 ? errorf(r, "%s: %s", path, error_message(r)) : 0;
 }
 
-/* Adds a file, or reports why it cannot be used. */
+/* Adds a file, or reports why it cannot be used. Of FORMAT_ANY, the first one decides. */
 static int read_seed(struct campaign *c, const char *path, const char *name, enum format format)
 {
         struct corpus *to = &c->corpus;

@@ -211,8 +211,6 @@ void campaign_end_turn(struct campaign *c, enum beside who); /* nothing if it ha
 /* -- campaign_localize.c -- */
 
 int campaign_start_localizer(struct campaign *c); /* nothing without the setting `localize` */
-/* Starts the time for localizing, at the end of the search for inputs; 0: what is left is for the next call. */
-void campaign_limit_localizer(struct campaign *c, double seconds);
 /* Localizes all findings that are not localized yet, once, within the time for it; reports the number left. */
 int campaign_localize_all(struct campaign *c);
 /* Reads the finds of earlier sessions, and their causes; before other threads start. */
@@ -269,4 +267,4 @@ void trial_add_answers(struct trial *t, struct observation *f);
 /* Notes the signature of a kept crash, under the lock. True: it is the first such crash. */
 bool campaign_sign(struct campaign *c, const char *signature);
 /* Keeps crashes and contradictions among the answers as findings. 1: two versions contradict each other, so the input is no slowdown. */
-int trial_look_for_errors(struct trial *t);
+int trial_keep_errors(struct trial *t);

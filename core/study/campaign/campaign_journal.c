@@ -9,8 +9,9 @@
 #include "cache/base/transfer.h"
 #include "cache/store/store.h"
 
-/* The file: its format, size(8) of the checkpoint (0: there is none), the checkpoint, records. A record: size(1) of the fields, the fields, checksum(4) of the
- * fields. A checkpoint: now(8), size(8) of the state, the state, records, checksum(8) of all before. */
+/* The file: its format, size(8) of the checkpoint (0: there is none), the checkpoint, records.
+ * A record: size(1) of the fields, the fields, checksum(4) of the fields.
+ * A checkpoint: now(8), size(8) of the state, the state, records, checksum(8) of all before. */
 #define MAGIC      "solverfs campaign 7\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 #define HEAD_SIZE  (MAGIC_SIZE + sizeof(uint64_t))
@@ -25,6 +26,7 @@ struct campaign_journal {
         size_t n_under_way;
 };
 
+/* Each event has the fields that enum campaign_event names. */
 static void transfer_record(struct transfer *t, struct campaign_record *r)
 {
         const enum campaign_event e = r->event = (enum campaign_event)transfer_choice(t, r->event, N_EVENTS);
@@ -85,7 +87,7 @@ static bool decode(struct slice bytes, struct campaign_record *ret, size_t *ret_
 
 /* -- inputs under way -- */
 
-/* Keeps the records of inputs under way. */
+/* Keeps the record if it is of an input under way; an EVENT_FINISH drops those of its input. */
 static void keep_under_way(struct campaign_journal *j, const struct campaign_record *r)
 {
         bool is_under_way = r->event == EVENT_NEXT && r->id > 0;
@@ -93,7 +95,7 @@ static void keep_under_way(struct campaign_journal *j, const struct campaign_rec
 
         for (size_t i = 0; i < j->n_under_way && !is_under_way; i++)
                 is_under_way = j->under_way[i].id == r->id;
-        if (!is_under_way || r->event == EVENT_COUNTED) /* its id is a number of finds */
+        if (!is_under_way || r->event == EVENT_COUNTED) /* whose id is a number of finds */
                 return;
         if (r->event != EVENT_FINISH) {
                 list_add(j->under_way, j->n_under_way, *r);
@@ -283,7 +285,8 @@ uint64_t campaign_journal_size(const struct campaign_journal *j)
         return j->size - j->begin;
 }
 
-static void encode_checkpoint(const struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n, struct buffer *ret)
+static void encode_checkpoint(const struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n,
+                              struct buffer *ret)
 {
         record_put_real(ret, now);
         record_put_u64(ret, state.size);

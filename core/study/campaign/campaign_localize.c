@@ -74,11 +74,6 @@ int campaign_read_found(struct campaign *c)
         return r;
 }
 
-void campaign_limit_localizer(struct campaign *c, double seconds)
-{
-        c->localize_until = now_ns() + (uint64_t)(seconds * 1e9);
-}
-
 static bool is_time_over(const struct campaign *c)
 {
         return c->localize_until > 0 && now_ns() >= c->localize_until;
@@ -225,6 +220,7 @@ static void note_result(struct search *s, const struct observation *f, const str
         campaign_say(c, "%s %s/%u: %s", result->is_unfinished ? "localized so far" : "localized", observation_folder(f->kind), f->number, rows.data);
 }
 
+/* Localizes the n findings from `at` on by one search. -EINVAL: note_unsearchable(). */
 static int search(struct search *s, size_t at, size_t n)
 {
         struct campaign *c = s->campaign;
@@ -252,7 +248,7 @@ static int search(struct search *s, size_t at, size_t n)
         return r;
 }
 
-/* There is no search for these findings: their lines have nothing in common, or nothing that is built differs between them. */
+/* There is no search for these findings: the versions' lines of commits have nothing in common, or nothing that is built differs between them. */
 static void note_unsearchable(struct search *s, size_t at, size_t n)
 {
         struct campaign *c = s->campaign;

@@ -8,8 +8,8 @@
 #define PROBE_SECONDS 10
 #define PROBE_INPUTS  5 /* of a corpus */
 
-/* Runs a version on a text. A run that printed no answer is an error. `ret_output` may be NULL. */
-static int run_probe(struct campaign_worker *worker, size_t version, struct slice text, enum verdict *ret, char ret_output[ENDING_SIZE])
+/* Runs a version on a text. By verdict_believed(): a run without an answer counts as an error. `ret_ending` (may be NULL) is for people. */
+static int run_probe(struct campaign_worker *worker, size_t version, struct slice text, enum verdict *ret, char ret_ending[ENDING_SIZE])
 {
         struct recipe_limits limits = worker->campaign->versions[version]->solver->recipe->limits;
         cleanup(run_result_done) struct run_result result = {0};
@@ -18,17 +18,17 @@ static int run_probe(struct campaign_worker *worker, size_t version, struct slic
         limits.wall_ns = limits.cpu_ns = PROBE_SECONDS * NSEC_PER_SEC;
         r = worker_run(worker, version, 0, &limits, text, &result);
         *ret = verdict_believed(&result.verdicts);
-        if (r == 0 && ret_output)
-                describe_error(&result, ret_output);
+        if (r == 0 && ret_ending)
+                describe_error(&result, ret_ending);
         return r;
 }
 
-/* -- the format: the recipe's, but the recipe of `programs` accepts both -- */
+/* -- the format: the recipe's. The recipe of `programs` accepts both: then the corpus's (campaign_corpus.c), or what the target answers -- */
 
 static const char *const trivial[] = {[FORMAT_SMT2] = "(set-logic QF_UF)\n(declare-fun p () Bool)\n(assert p)\n(check-sat)\n",
                                       [FORMAT_CNF] = "p cnf 1 1\n1 0\n"};
 
-/* *ret: the target answers a satisfiable formula of this format, which is the campaign's from now on. */
+/* Sets the campaign's format to this one. *ret: the target answers a satisfiable formula of it. */
 static int try_format(struct campaign *c, enum format format, bool *ret)
 {
         struct campaign_worker worker = campaign_worker(c);
@@ -43,7 +43,7 @@ static int try_format(struct campaign *c, enum format format, bool *ret)
         return r;
 }
 
-/* Chooses SMT-LIB, unless the target answers only DIMACS. */
+/* Sets SMT-LIB, unless the target answers only DIMACS. */
 static int ask_target(struct campaign *c)
 {
         bool is_answered;
@@ -139,17 +139,18 @@ static int ask_once(struct campaign *c, const char *name, int (*ask)(struct prob
 
 /* -- operators and quantifiers of the rules -- */
 
-/* Prints a line for each operator that some version does not decide: its name and number of arguments, which later versions of solverfs know, too. The
- * line "quantifiers" is for those. */
+/* Prints a line for each operator that some version does not decide: its name and number of arguments, not its number, which another solverfs may give to
+ * another operator. The line "quantifiers" is for those. */
 static int ask_operators(struct probe *p, struct buffer *ret)
 {
         const enum dialect dialect = p->worker.campaign->dialect;
-        bool written[N_OPS], is_left_out = false;
+        bool written[N_OPS], no_quantifiers = false;
         int r = 0;
 
         weaken_operators(unknowns_of(p->worker.campaign)->weaken, written);
-        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++, is_left_out = false) {
+        for (enum op op = OP_NONE + 1; r == 0 && op < N_OPS; op++) {
                 cleanup_buffer struct buffer text = {0};
+                bool is_left_out = false;
 
                 if (!written[op] || (r = weaken_probe(op, dialect, &text)) == -ENOENT) {
                         r = 0; /* the operator depends on widths, so rules write it only into formulas with such sorts */
@@ -164,9 +165,9 @@ static int ask_operators(struct probe *p, struct buffer *ret)
                 cleanup_buffer struct buffer text = {0};
 
                 r = weaken_probe_quantifier(i ? TERM_EXISTS : TERM_FORALL, dialect, &text)
-                    ?: ask_all(p, &text, i ? "exists" : "forall", &is_left_out);
+                    ?: ask_all(p, &text, i ? "exists" : "forall", &no_quantifiers);
         }
-        if (is_left_out)
+        if (no_quantifiers)
                 buffer_adds(ret, "quantifiers\n");
         return r;
 }
@@ -192,7 +193,7 @@ int operators_probe(struct campaign *c)
 
 /* -- logics -- */
 
-/* Constants of the logic's sorts, and an equality; NULL: of strings. `name` as in ask_all(). */
+/* Asks for one equality of constants, of the logic's sorts; `logic` NULL: of strings. `name` as in ask_all(). */
 static int ask_logic(struct probe *p, const char *logic, const char *name, bool *ret_unsupported)
 {
         static const double weights[N_OPS] = {[OP_EQUAL] = 1};
@@ -214,7 +215,7 @@ static int ask_logic(struct probe *p, const char *logic, const char *name, bool 
         return script_print(s, NULL, &text) ?: ask_all(p, &text, name, ret_unsupported);
 }
 
-/* One name per line; empty: strings. */
+/* Strings if every version decides them, and then prints nothing. Else a line for each logic that every version decides. */
 static int ask_logics(struct probe *p, struct buffer *ret)
 {
         static const char *const logics[] = {"QF_UF",   "QF_AX",   "QF_BV",    "QF_ABV",     "QF_UFBV", "QF_AUFBV", "QF_LIA", "QF_NIA", "QF_LRA", "QF_NRA",
@@ -257,7 +258,7 @@ static int ask_inputs(struct probe *p, struct buffer *)
         return r;
 }
 
-static void take_logics(struct campaign *c, const char *text, const char *separators)
+static void add_logics(struct campaign *c, const char *text, const char *separators)
 {
         for (const char *p = text + strspn(text, separators); *p; p += strspn(p, separators)) {
                 size_t n = strcspn(p, separators);
@@ -276,7 +277,7 @@ int logics_choose(struct campaign *c)
         if (c->format == FORMAT_CNF && c->settings->logic)
                 return errorf(-EINVAL, "the solver takes DIMACS, which has no logics");
         if (c->settings->logic)
-                take_logics(c, c->settings->logic, ", ");
+                add_logics(c, c->settings->logic, ", ");
         if (c->settings->logic && !c->logics)
                 return errorf(-EINVAL, "no logic is named");
         if (c->logics || c->corpus.n > 0 || c->format == FORMAT_CNF)
@@ -285,10 +286,10 @@ int logics_choose(struct campaign *c)
         if (r < 0)
                 return r;
         if (text.size > 0)
-                take_logics(c, text.data, "\n");
+                add_logics(c, text.data, "\n");
         for (char *p = text.data; p && *p; p++)
                 if (*p == '\n')
-                        *p = ' ';
+                        *p = p[1] ? ' ' : '\0';
         campaign_say(c, "generated are formulas of %s", text.size > 0 ? text.data : "strings");
         return 0;
 }

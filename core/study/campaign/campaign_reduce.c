@@ -51,7 +51,7 @@ static int read_state(const struct reducer *p, const struct observation *finding
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup_reduction struct reduction known = {0};
-        int r = finding_query_reduced(p->campaign->workspace, p->campaign->solver, finding, 1, 0, &q)
+        int r = finding_query_reduced(p->campaign->workspace, p->campaign->solver, finding, 1, 0, &q) /* for its key, which has neither time nor jobs */
             ?: reduction_find(q, &known);
 
         if (r < 0)
@@ -84,7 +84,7 @@ static int group(struct reducer *p)
                         if (p->list[k].choice->finding->number == choices[i].finding->number)
                                 *f = p->list[k];
                 r = read_state(p, choices[i].finding, f);
-                if (!p->list)
+                if (!p->list) /* the first time: by earlier sessions */
                         p->spent += f->seconds;
                 f->choice = &choices[i];
                 n_distinct += choices[i].is_representative;

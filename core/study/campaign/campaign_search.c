@@ -8,7 +8,7 @@
 #define RECORD_NS (10 * NSEC_PER_SEC)           /* between two records of the status */
 
 /* 0: *ret is an input; 1: no more inputs. Under the lock. */
-static int take_input(struct campaign *c, struct strategy_input *ret)
+static int next_input(struct campaign *c, struct strategy_input *ret)
 {
         for (;;) {
                 int r, k;
@@ -69,7 +69,7 @@ static int work(struct campaign_worker *worker)
                 r = make_room(worker);
                 pthread_mutex_lock(&c->lock);
                 if (r == 0)
-                        r = take_input(c, &input);
+                        r = next_input(c, &input);
                 pthread_mutex_unlock(&c->lock);
                 if (r != 0)
                         break;

@@ -71,7 +71,7 @@ struct confirmation {
 
 /* The first pair is the input itself. The next ones are under seeds of the solver if both versions have one, else of scrambled inputs. An input that
  * cannot be scrambled is repeated. */
-static int disguise(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
+static int vary_input(const struct trial *t, const struct confirmation *p, uint64_t *ret_seed, struct buffer *ret_text)
 {
         const struct campaign *c = t->worker->campaign;
         struct version *const *versions = c->versions;
@@ -95,7 +95,7 @@ static int run_pair(struct trial *t, struct confirmation *p)
         cleanup_buffer struct buffer text = {0};
         struct strategy_input input = *t->input;
         struct trial once = {.worker = t->worker, .input = &input, .answers = answers};
-        int r = disguise(t, p, &once.seed, &text);
+        int r = vary_input(t, p, &once.seed, &text);
 
         input.text = SLICE(text.data, text.size);
         for (unsigned i = 0; i < 2 && r == 0; i++) {
@@ -115,7 +115,7 @@ static int run_pair(struct trial *t, struct confirmation *p)
                         t->answers[version] = answers[version];
         }
         if (r == 0)
-                r = trial_look_for_errors(&once);
+                r = trial_keep_errors(&once);
         p->failures += !judge_is_above(c->settings->measure, p->amounts[0][p->n], p->amounts[1][p->n], c->settings->threshold);
         p->n++;
         return r;
@@ -197,7 +197,7 @@ static int confirm_and_keep(struct trial *t, struct confirmation *p)
         int r = trial_is_kept(t, versions[p->versions[0]], versions[p->versions[1]]);
 
         r = r == 0 ? confirm(t, p) : r;
-        if (r != 1 || p->n == 0)
+        if (r != 1 || p->n == 0) /* 1 without a pair: an earlier session kept it */
                 return r;
         r = keep_slowdown(t, p);
         return r < 0 ? r : r == 0;
@@ -233,13 +233,12 @@ static int try(struct campaign_worker *worker, const struct strategy_input *inpu
                 if (campaign_recall(c, &record))
                         answers[v] = recorded_answer(&record);
         }
-        r = run_wanted(&t) ?: trial_look_for_errors(&t);
+        r = run_wanted(&t) ?: trial_keep_errors(&t);
         if (r < 0)
                 return r;
         is_contradicted = r == 1;
         pthread_mutex_lock(&c->lock);
-        is_wanted = strategy_wants(c->state, input->id);
-        strategy_pair(c->state, input->id, p.versions);
+        is_wanted = strategy_wants(c->state, input->id, p.versions);
         pthread_mutex_unlock(&c->lock);
         /* Confirmed before the strategy is told that it has finished: a crash in between repeats the confirmation and no decision. */
         if (is_wanted) {
@@ -268,8 +267,7 @@ static int check(const struct campaign_settings *s)
         if (!s->references || !s->references[0])
                 return errorf(-EINVAL, "a campaign needs a --reference to compare the target with");
         if (s->measure != JUDGE_TIME && s->cpu_time)
-                return errorf(-EINVAL, "--clock chooses between times: with --measure %s it says nothing",
-                              judge_measure_name(s->measure));
+                return errorf(-EINVAL, "--clock chooses between times: with --measure %s it says nothing", judge_measure_name(s->measure));
         if (s->corpus && s->logic)
                 return errorf(-EINVAL, "--logic says what is generated; with --corpus nothing is");
         if (s->measure != JUDGE_TIME && !(s->threshold > 1))
@@ -296,7 +294,6 @@ static int begin(struct campaign *c)
         o.every_version = s->any_pair;
         o.corpus = c->corpus.list;
         o.n_corpus = c->corpus.n;
-        o.corpus_only = c->corpus.n > 0;
         o.dialect = c->dialect;
         o.is_cnf = c->format == FORMAT_CNF;
         r = logics_choose(c);

@@ -14,6 +14,7 @@ double trial_most(const struct campaign *c)
         return c->settings->measure == JUDGE_MEMORY && memory > 0 ? (double)memory : observation_most(c->settings->measure);
 }
 
+/* By the campaign's measure (struct answer). */
 static double amount_of(const struct campaign *c, const struct answer *a, const struct run_result *result)
 {
         if (c->settings->measure == JUDGE_TIME)
@@ -40,8 +41,7 @@ void describe_error(const struct run_result *result, char ret[ENDING_SIZE])
                 ending_describe(run, ret);
 }
 
-int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret,
-                   struct buffer *ret_output)
+int trial_run_text(struct trial *t, unsigned version, uint64_t seed, struct slice text, double seconds, struct answer *ret, struct buffer *ret_output)
 {
         struct campaign *c = t->worker->campaign;
         struct recipe_limits limits = c->versions[version]->solver->recipe->limits;
@@ -258,7 +258,7 @@ static int note_contradiction(struct trial *t, unsigned one, unsigned other)
         return MIN(trial_keep(t, f, what), 0);
 }
 
-int trial_look_for_errors(struct trial *t)
+int trial_keep_errors(struct trial *t)
 {
         struct campaign *c = t->worker->campaign;
         unsigned decided = UINT32_MAX;

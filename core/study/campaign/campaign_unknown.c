@@ -178,7 +178,7 @@ static int check(const struct campaign_settings *s)
 }
 
 /* Sets the fingerprint of the rules, the seeds and their labels, which determine the chains. */
-static void take_fingerprint(struct campaign *c, const struct unknowns *u)
+static void set_fingerprint(struct campaign *c, const struct unknowns *u)
 {
         uint64_t hash, labels = 0;
         cleanup_buffer struct buffer all = {0};
@@ -206,7 +206,7 @@ static int begin(struct campaign *c)
         u->chains = (c->settings->iterations + c->settings->chain - 1) / c->settings->chain;
         u->uses = allocate(weaken_n_rules(u->weaken), sizeof(*u->uses));
         r = seeds_read(c, u);
-        take_fingerprint(c, u);
+        set_fingerprint(c, u);
         if (r == 0)
                 r = signatures_load(c);
         return r < 0 ? r : operators_probe(c);

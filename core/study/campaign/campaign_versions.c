@@ -64,10 +64,9 @@ int campaign_hold_versions(struct campaign *c)
         if (r == 0)
                 r = check_versions(c);
         c->programs = allocate(c->n_versions, sizeof(*c->programs));
-        for (size_t i = 0; r == 0 && i < c->n_versions; i++) {
+        for (size_t i = 0; r == 0 && i < c->n_versions; i++)
                 r = version_build(c->engine, c->workspace, c->versions[i], PRIORITY_BATCH, c->cancel_fd)
                     ?: version_hold(c->workspace, c->versions[i], &c->programs[i]);
-        }
         return r;
 }
 

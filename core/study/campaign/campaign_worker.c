@@ -32,7 +32,14 @@ struct campaign_worker campaign_worker(struct campaign *c)
 
         return (struct campaign_worker){
                 .campaign = c,
-                .lease = {c->workspace, c->cluster, c->what, c->cancel_fd, is_over, c, MAX(longest, PROBE_NS), .slot.lock = -1},
+                .lease = {.workspace = c->workspace,
+                          .pool = c->cluster,
+                          .what = c->what,
+                          .cancel_fd = c->cancel_fd,
+                          .is_over = is_over,
+                          .user = c,
+                          .most_ns = MAX(longest, PROBE_NS),
+                          .slot.lock = -1},
         };
 }
 
@@ -53,6 +60,7 @@ int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, co
 
 /* -- the machine -- */
 
+/* The name of this machine, or of the cluster's kind of machine. */
 static int find_machine(struct campaign *c, char ret[PATH_SIZE])
 {
         struct campaign_worker worker = campaign_worker(c);

@@ -38,7 +38,7 @@ int chain_note(struct chain *ch, struct campaign_record *r)
         return k;
 }
 
-/* A version on the chain's text; notes its answer. */
+/* Runs a version on the chain's text, and notes its answer. */
 static int run_version(struct chain *ch, unsigned v)
 {
         struct answer *a = &ch->trial.answers[v];

@@ -58,9 +58,11 @@ static const struct rule_row *rule_of(const struct chain *ch)
         return weaken_rule(ch->unknowns->weaken, ch->applied.rule);
 }
 
+/* KIND VERSION LOGIC RULE OPERATORS REASON, between tabs; "-" for what there is not. */
 static void print_signature(const struct chain *ch, const struct chain_find *find, struct buffer *ret)
 {
         const char *version = ch->campaign->versions[find->version]->text, *stated = *ch->place.seed->logic ? ch->place.seed->logic : "-";
+
         buffer_addf(ret, "%s\t%s\t", observation_kind_name(find->kind), version);
         if (find->kind == FINDING_CRASH) { /* the place in the program tells more than the rule */
                 buffer_adds(ret, "-\t-\t-");
@@ -118,8 +120,7 @@ static void describe(const struct chain *ch, const struct chain_find *find, stru
         if (find->kind == FINDING_CRASH)
                 buffer_addf(ret, "%s crashed (%s)", name, find->reason);
         else if (find->kind == FINDING_SOUNDNESS)
-                buffer_addf(ret, "%s says %s, %s is implied", name, verdict_name(a[find->version].verdict),
-                            verdict_name(ch->implied));
+                buffer_addf(ret, "%s says %s, %s is implied", name, verdict_name(a[find->version].verdict), verdict_name(ch->implied));
         else if (find->kind == FINDING_REGRESSION)
                 buffer_addf(ret, "%s says %s, %s unknown: %s", versions[find->reference]->name,
                             verdict_name(a[find->reference].verdict), name, find->reason);
@@ -220,7 +221,7 @@ static int judge_unknown(struct chain *ch)
 }
 
 /* The first version with this answer; -1: none. */
-static int who_says(const struct chain *ch, enum verdict answer)
+static int version_with(const struct chain *ch, enum verdict answer)
 {
         for (unsigned v = 0; v < ch->campaign->n_compared; v++)
                 if (ch->trial.answers[v].verdict == answer)
@@ -257,7 +258,7 @@ static int judge_errors(struct chain *ch)
                         continue;
                 is_wrong = true;
                 if (!chain_has_filed(ch, FINDING_SOUNDNESS, v))
-                        r = file_find(ch, &(struct chain_find){FINDING_SOUNDNESS, who_says(ch, ch->implied), v, verdict_name(a->verdict)});
+                        r = file_find(ch, &(struct chain_find){FINDING_SOUNDNESS, version_with(ch, ch->implied), v, verdict_name(a->verdict)});
         }
         return r < 0 ? r : is_wrong;
 }
