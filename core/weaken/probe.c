@@ -1,3 +1,4 @@
+/* Formulas that tell whether a solver supports an operator, and the operators to ask for. */
 #include "core/smtlib/print.h"
 #include "core/weaken/weaken_internal.h"
 
@@ -16,13 +17,13 @@ void weaken_operators(const struct weaken *w, bool ret[N_OPS])
 {
         memset(ret, 0, N_OPS * sizeof(*ret));
         for (size_t i = 0; i < w->n_rules; i++)
-                for (size_t side = 0; side < 2; side++)
+                for (size_t side = 0; side < 2; side++) /* a rule is read in either direction */
                         add_operators(w->rules[i].side[side], ret);
 }
 
 static const enum sort_kind probe_sorts[] = {SORT_BOOL, SORT_INT, SORT_REAL, SORT_STRING, SORT_REGLAN};
 
-/* A constant of that sort; for a language or the bounds of a range a fixed one, as solvers require. */
+/* A constant of that sort; for a language or a bound of a range a fixed value, as solvers require. */
 static const struct term *probe_argument(struct bank *b, enum op op, enum sort_kind kind, size_t i)
 {
         if (op == OP_RE_RANGE && kind == SORT_STRING)
@@ -32,7 +33,7 @@ static const struct term *probe_argument(struct bank *b, enum op op, enum sort_k
         return term_fresh_constant(b, "x", sort_simple(b, kind));
 }
 
-/* The first well-sorted application in the order of sorts, with as many arguments as the signature has. */
+/* The first well-sorted application of all combinations of sorts, with as many arguments as the signature has. NULL: none is, or it has too many. */
 static const struct term *apply_to_constants(struct bank *b, enum op op)
 {
         static const uint32_t index[] = {1, 2};

@@ -3,6 +3,7 @@
 
 /* -- parameters -- */
 
+/* NULL for a sort without literals here. */
 const struct term *literal_draw(struct bank *b, const struct sort *sort, struct random *random, bool is_positive)
 {
         static const char *const words[] = {"a", "b", "ab", "0", "7", "-1", "aa", "B"};
@@ -16,8 +17,7 @@ const struct term *literal_draw(struct bank *b, const struct sort *sort, struct 
         case SORT_REAL:
                 return term_real(b, n);
         case SORT_STRING:
-                return term_string(
-                        b, !is_positive && random_below(random, 4) == 0 ? "" : words[random_below(random, ARRAY_SIZE(words))]);
+                return term_string(b, !is_positive && random_below(random, 4) == 0 ? "" : words[random_below(random, ARRAY_SIZE(words))]);
         case SORT_BITVEC:
                 return term_bitvec(b, random_bits(random), sort->index[0]);
         case SORT_REGLAN:
@@ -29,6 +29,7 @@ const struct term *literal_draw(struct bank *b, const struct sort *sort, struct 
         }
 }
 
+/* NULL: the sort is not known, as nothing was matched with Num or Any, or it is Free. */
 static const struct sort *variable_sort(const struct application *a, enum variable_sort of)
 {
         if (of == OF_NUMBER || of == OF_ANY)
@@ -36,6 +37,7 @@ static const struct sort *variable_sort(const struct application *a, enum variab
         return variable_kinds[of].kind == SORT_UNKNOWN ? NULL : sort_simple(a->bank, variable_kinds[of].kind);
 }
 
+/* A variable that only this side has. */
 static const struct term *draw(struct application *a, const struct rule_variable *v)
 {
         const struct sort *sort = variable_sort(a, v->sort);
@@ -97,7 +99,7 @@ static bool add_run(const struct binding *run, struct term_list *args)
         return run->is_set;
 }
 
-/* False, or a NULL among the arguments: one cannot be built. */
+/* Adds the arguments. False, or a NULL among them: one cannot be built. */
 static bool build_args(struct application *a, const struct node *n, struct term_list *args)
 {
         for (size_t i = 0; i < n->n_args; i++) {
@@ -138,6 +140,7 @@ static const struct term *build_operator(struct application *a, const struct nod
         return t;
 }
 
+/* x₁ = y₁ ∧ …, without pairs of equal terms. */
 static const struct term *build_pairs(struct application *a, const struct node *n)
 {
         cleanup_term_list struct term_list list = {0};
@@ -145,15 +148,15 @@ static const struct term *build_pairs(struct application *a, const struct node *
 
         if (!x->is_set || !y->is_set || x->n != y->n)
                 return NULL;
-        for (size_t i = 0; i < x->n; i++) {
+        for (size_t i = 0; i < x->n; i++)
                 if (x->list[i] != y->list[i])
                         term_list_add(&list, term_op2(a->bank, OP_EQUAL, x->list[i], y->list[i]));
-        }
         return term_and(a->bank, list.list, list.n);
 }
 
 /* -- quantifiers -- */
 
+/* The step's seed makes the name new. `number`: 0 or 1, among the new variables of one rule. */
 static const struct term *new_variable(struct application *a, const char *stem, size_t number, const struct sort *sort)
 {
         char name[64];
@@ -193,9 +196,10 @@ static bool binds_free_of(const struct term *t, const struct term *other)
         return false;
 }
 
+/* The matched quantifier with a drawn term for one of its variables. The others stay bound. */
 static const struct term *build_instance(struct application *a)
 {
-        cleanup_term_list struct term_list order = {0};
+        cleanup_term_list struct term_list order = {0}; /* that variable first */
         const struct term *q = a->kept, *with;
         size_t at;
 
@@ -209,8 +213,7 @@ static const struct term *build_instance(struct application *a)
                 if (i == at)
                         continue;
                 term_list_add(&order, q->args[i]);
-                if (with->is_open &&
-                    binds_free_of(term_quantifier(a->bank, TERM_FORALL, &q->args[i], 1, term_body(q)), with))
+                if (with->is_open && binds_free_of(term_quantifier(a->bank, TERM_FORALL, &q->args[i], 1, term_body(q)), with))
                         return NULL;
         }
         q = term_quantifier(a->bank, q->kind, order.list, order.n, term_body(q));
@@ -231,6 +234,7 @@ static bool can_generalize(const struct term *t)
         }
 }
 
+/* A quantifier over a new variable, in place of a closed subterm of what is built, wherever that occurs. NULL: there is none. */
 static const struct term *build_generalize(struct application *a, const struct node *n)
 {
         cleanup_term_places struct term_places places = {0};
@@ -272,8 +276,7 @@ static const struct term *build_range(struct application *a, const struct node *
 {
         uint32_t low, high;
 
-        if (!character_of(a->bindings[n->args[0]->number].one, &low) ||
-            !character_of(a->bindings[n->args[1]->number].one, &high) || low > high)
+        if (!character_of(a->bindings[n->args[0]->number].one, &low) || !character_of(a->bindings[n->args[1]->number].one, &high) || low > high)
                 return NULL;
         if (n->kind == NODE_WIDER) {
                 low -= (uint32_t)random_below(a->random, MIN(low, 10u) + 1);

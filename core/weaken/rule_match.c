@@ -94,8 +94,7 @@ static bool match_each(struct application *a, const struct node *n, const struct
 }
 
 /* Matches arguments against patterns, at most two of which are runs. The first run takes `first` arguments, the other the rest of `spare`. */
-static bool match_split(struct application *a, const struct node *n, const struct term *const *args, size_t count, size_t first,
-                        size_t spare)
+static bool match_split(struct application *a, const struct node *n, const struct term *const *args, size_t count, size_t first, size_t spare)
 {
         size_t at = 0, runs = 0;
 

@@ -1,9 +1,11 @@
+/* Reads the two sides of a rule (rules.h has the language) as trees of nodes. A function begins at the current token, and ends at the last one of what it
+ * reads. */
 #include <setjmp.h>
 
 #include "core/weaken/weaken_internal.h"
 
 struct reader {
-        jmp_buf failed; /* -EINVAL, with a sentence */
+        jmp_buf failed; /* where fail() goes; rule_parse() returns -EINVAL with its sentence */
         struct rule *rule;
         struct tokenizer tokens;
         struct token token; /* the current one */
@@ -40,7 +42,7 @@ static bool is_word(const struct reader *r, const char *word)
         return r->token.kind == TOKEN_SYMBOL && token_is(&r->token, word);
 }
 
-/* The text without its first `skip` bytes. */
+/* Copies the text without its first `skip` bytes. */
 static void copy_word(struct reader *r, struct slice text, size_t skip, char ret[16])
 {
         if (text.size <= skip || text.size - skip >= 16)
@@ -54,7 +56,7 @@ const struct variable_kind variable_kinds[N_VARIABLE_SORTS] = {
         [OF_NUMBER] = {"Num", SORT_UNKNOWN},   [OF_ANY] = {"Any", SORT_UNKNOWN},      [OF_FREE] = {"Free", SORT_UNKNOWN},
 };
 
-static enum variable_sort sort_named_so(struct reader *r, struct slice name)
+static enum variable_sort find_sort(struct reader *r, struct slice name)
 {
         for (enum variable_sort i = OF_NONE + 1; i < N_VARIABLE_SORTS; i++)
                 if (text_is(name, variable_kinds[i].name))
@@ -62,7 +64,8 @@ static enum variable_sort sort_named_so(struct reader *r, struct slice name)
         fail(r, "there is no such sort");
 }
 
-static uint32_t variable_named(struct reader *r, struct slice text)
+/* The number of the rule's variable of this name, a new one if need be. */
+static uint32_t find_variable(struct reader *r, struct slice text)
 {
         struct rule *rule = r->rule;
         char name[16] = "";
@@ -77,6 +80,7 @@ static uint32_t variable_named(struct reader *r, struct slice text)
         return (uint32_t)rule->n_variables++;
 }
 
+/* True if the text ended in `end`. */
 static bool drop_end(struct slice *text, const char *end)
 {
         size_t n = strlen(end);
@@ -95,19 +99,19 @@ static struct node *read_variable(struct reader *r)
         struct rule_variable *v;
 
         sort = colon ? SLICE(colon + 1, text.size - (size_t)(colon + 1 - (const char *)text.data)) : SLICE("", 0);
-        n->number = variable_named(r, colon ? SLICE(text.data, text.size - sort.size - 1) : text);
+        n->number = find_variable(r, colon ? SLICE(text.data, text.size - sort.size - 1) : text);
         v = &r->rule->variables[n->number];
         v->is_run |= n->kind == NODE_RUN;
         if (colon) {
                 v->is_literal |= drop_end(&sort, "+");
-                v->sort = sort_named_so(r, sort);
+                v->sort = find_sort(r, sort);
         }
         return n;
 }
 
 static struct node *read_node(struct reader *r);
 
-/* Reads arguments up to the closing parenthesis. */
+/* Reads arguments up to the closing parenthesis. Dots make the argument before them a NODE_EACH. */
 static void read_args(struct reader *r, struct node *n)
 {
         while (next(r) != TOKEN_CLOSE) {
@@ -120,7 +124,7 @@ static void read_args(struct reader *r, struct node *n)
         }
 }
 
-static enum op operator_at_hand(struct reader *r)
+static enum op current_operator(struct reader *r)
 {
         enum op op = r->token.kind == TOKEN_SYMBOL ? operator_find(r->token.text) : OP_NONE;
 
@@ -133,7 +137,7 @@ static enum op operator_at_hand(struct reader *r)
 static void read_indices(struct reader *r, struct node *n)
 {
         next(r);
-        n->op = operator_at_hand(r);
+        n->op = current_operator(r);
         while (next(r) != TOKEN_CLOSE) {
                 const char *text = r->token.text.data;
                 struct index_pattern *x = &n->index[n->n_index];
@@ -141,7 +145,7 @@ static void read_indices(struct reader *r, struct node *n)
                 if (r->token.kind == TOKEN_END || n->n_index++ == 2)
                         fail(r, "too many indices");
                 x->kind = *text == '?' ? INDEX_DRAWN : *text == '#' ? INDEX_COUNT : INDEX_FIXED;
-                x->value = x->kind == INDEX_FIXED ? (uint32_t)atoi(text) : variable_named(r, SLICE(text + 1, r->token.text.size - 1));
+                x->value = x->kind == INDEX_FIXED ? (uint32_t)atoi(text) : find_variable(r, SLICE(text + 1, r->token.text.size - 1));
         }
 }
 
@@ -157,12 +161,13 @@ static void read_quantifier(struct reader *r, struct node *n)
                 expect(r, TOKEN_SYMBOL, "a variable is missing");
                 copy_word(r, r->token.text, 1, r->rule->new_names[r->rule->n_new]);
                 expect(r, TOKEN_SYMBOL, "a sort is missing");
-                r->rule->new_sorts[r->rule->n_new++] = sort_named_so(r, r->token.text);
+                r->rule->new_sorts[r->rule->n_new++] = find_sort(r, r->token.text);
                 expect(r, TOKEN_CLOSE, "a parenthesis is missing");
         }
 }
 
-static enum term_kind quantifier_at_hand(const struct reader *r)
+/* TERM_LITERAL: it is no quantifier. */
+static enum term_kind current_quantifier(const struct reader *r)
 {
         return is_word(r, "forall") ? TERM_FORALL : is_word(r, "exists") ? TERM_EXISTS : TERM_LITERAL;
 }
@@ -172,23 +177,23 @@ static struct node *read_application(struct reader *r)
         static const struct {
                 const char *name;
                 enum node_kind kind;
-        } own[] = {{"instance", NODE_INSTANCE},
-                   {"generalize", NODE_GENERALIZE},
-                   {"pairs", NODE_PAIRS},
-                   {"wider", NODE_WIDER},
-                   {"narrower", NODE_NARROWER}};
+        } builders[] = {{"instance", NODE_INSTANCE},
+                        {"generalize", NODE_GENERALIZE},
+                        {"pairs", NODE_PAIRS},
+                        {"wider", NODE_WIDER},
+                        {"narrower", NODE_NARROWER}};
         struct node *n = node_new(r, NODE_OPERATOR);
 
         next(r);
-        for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-                if (is_word(r, own[i].name))
-                        n->kind = own[i].kind;
-        n->quantifier = quantifier_at_hand(r);
+        for (size_t i = 0; i < ARRAY_SIZE(builders); i++)
+                if (is_word(r, builders[i].name))
+                        n->kind = builders[i].kind;
+        n->quantifier = current_quantifier(r);
         if (n->kind == NODE_INSTANCE) {
                 expect(r, TOKEN_SYMBOL, "@ is missing");
         } else if (n->kind == NODE_GENERALIZE) {
                 next(r);
-                n->quantifier = quantifier_at_hand(r);
+                n->quantifier = current_quantifier(r);
                 if (n->quantifier == TERM_LITERAL)
                         fail(r, "a quantifier is missing");
         } else if (n->quantifier != TERM_LITERAL) {
@@ -199,12 +204,13 @@ static struct node *read_application(struct reader *r)
         } else if (r->token.kind == TOKEN_SYMBOL && *(const char *)r->token.text.data == '?') {
                 n->kind = NODE_CALL;
         } else if (n->kind == NODE_OPERATOR) {
-                n->op = operator_at_hand(r);
+                n->op = current_operator(r);
         }
         read_args(r, n);
         return n;
 }
 
+/* !b */
 static struct node *read_new(struct reader *r)
 {
         struct node *n = node_new(r, NODE_NEW);
@@ -217,7 +223,6 @@ static struct node *read_new(struct reader *r)
         fail(r, "no quantifier has this variable");
 }
 
-/* The node that begins with the current token; afterwards its last token is the current one. */
 static struct node *read_node(struct reader *r)
 {
         const char first = r->token.kind == TOKEN_SYMBOL ? *(const char *)r->token.text.data : '\0';
@@ -226,7 +231,7 @@ static struct node *read_node(struct reader *r)
         if (r->token.kind == TOKEN_OPEN)
                 return read_application(r);
         if (r->token.kind == TOKEN_STRING)
-                return node_new(r, NODE_EMPTY);
+                return node_new(r, NODE_EMPTY); /* rules have no other literal */
         if (first == '?')
                 return read_variable(r);
         if (first == '!')
@@ -235,10 +240,11 @@ static struct node *read_node(struct reader *r)
         if (n->kind == NODE_NUMBER)
                 n->number = (uint32_t)atoi(r->token.text.data);
         else
-                n->op = operator_at_hand(r);
+                n->op = current_operator(r);
         return n;
 }
 
+/* False if a part of it can only be built. */
 static bool can_match(const struct node *n)
 {
         bool ret = n->kind < NODE_INSTANCE;

@@ -1,3 +1,4 @@
+/* The table of rules (rules.h). A recorded step names its rule, so a name keeps its meaning. */
 #include "core/weaken/rules.h"
 
 #include "cache/base/util.h"

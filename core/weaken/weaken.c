@@ -148,10 +148,8 @@ static const struct term *draw_parameter(struct application *a, const struct sor
 
 /* -- applying a rule at a place -- */
 
-static const struct term *drop_name(void *user, struct bank *b, const struct term *t)
+static const struct term *drop_name(void *, struct bank *, const struct term *t)
 {
-        (void)user;
-        (void)b;
         return term_is_named(t) ? t->args[0] : t;
 }
 
@@ -163,7 +161,8 @@ static const struct term *without_names(const struct subject *s, struct bank *b,
         return t->has_name ? term_rewrite(b, t, drop_name, NULL) : t;
 }
 
-/* True if the rule may apply there, judged by the head of the term alone. Most places fail this test. */
+/* True if the rule may apply there, judged by the parity and the head of the term alone: a side that can match has this operator or quantifier as its
+ * head, or is a variable of this sort. Most places fail this test. */
 static bool may_match(const struct weaken *w, const struct subject *s, size_t rule, size_t at)
 {
         const struct rule *r = &w->rules[rule];
@@ -433,8 +432,7 @@ int weaken_each(const struct weaken *w, const struct script *s, size_t rule, enu
 
 void weaken_step_print(const struct weaken *w, const struct weaken_step *s, struct buffer *ret)
 {
-        buffer_addf(ret, "%s\t%s\t%zu", w->rules[s->rule].row->name, s->direction == WEAKEN ? "weaken" : "strengthen",
-                    s->command);
+        buffer_addf(ret, "%s\t%s\t%zu", w->rules[s->rule].row->name, s->direction == WEAKEN ? "weaken" : "strengthen", s->command);
         for (size_t i = 0; i < s->n_path; i++)
                 buffer_addf(ret, "/%u", s->path[i]);
         buffer_addf(ret, "@%08x\n", s->seed);

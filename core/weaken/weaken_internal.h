@@ -21,6 +21,7 @@ enum node_kind {
         NODE_QUANTIFIER, /* with new variables */
         NODE_NEW,        /* one of those variables */
         NODE_KEPT,       /* (forall @ …) */
+        /* only built: */
         NODE_INSTANCE,
         NODE_GENERALIZE,
         NODE_PAIRS,
@@ -53,7 +54,7 @@ struct index_pattern {
                 INDEX_DRAWN,
                 INDEX_COUNT
         } kind;
-        uint32_t value; /* or the variable */
+        uint32_t value; /* INDEX_FIXED; else the variable */
 };
 
 struct node {
@@ -83,7 +84,7 @@ struct rule {
         char new_names[NEW_MOST][16];
         enum variable_sort new_sorts[NEW_MOST];
         size_t n_new;
-        bool matches[2]; /* false: the side has nodes that can only be built (rules.h) */
+        bool matches[2]; /* false: the side can only be built */
 };
 
 int rule_parse(const struct rule_row *row, struct rule *ret);
