@@ -12,14 +12,14 @@
 
 #define FILE_SIZE (PATH_SIZE + 32) /* a file in a campaign's folder */
 
-void taken_campaign_done(struct taken_campaign *c)
+void imported_campaign_done(struct imported_campaign *c)
 {
         free(c->there);
         free(c->here);
         campaign_settings_done(&c->settings);
 }
 
-const struct taken_campaign *taking_find_campaign(const struct taking *t, const char *there)
+const struct imported_campaign *importing_find_campaign(const struct importing *t, const char *there)
 {
         for (size_t i = 0; i < t->n_campaigns; i++)
                 if (strcmp(t->campaigns[i].there, there) == 0)
@@ -30,7 +30,7 @@ const struct taken_campaign *taking_find_campaign(const struct taking *t, const 
 /* -- names and identity -- */
 
 /* The parts of a campaign that never change, except its name. */
-static void identity_of(const struct taken_campaign *c, struct digest *ret)
+static void identity_of(const struct imported_campaign *c, struct digest *ret)
 {
         cleanup_free char *decisions = campaign_decisions(&c->settings);
         struct hasher *h = hasher_new();
@@ -41,7 +41,7 @@ static void identity_of(const struct taken_campaign *c, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-static int read_campaign(struct workspace *w, const struct solver *s, const char *name, struct taken_campaign *ret)
+static int read_campaign(struct workspace *w, const struct solver *s, const char *name, struct imported_campaign *ret)
 {
         int r = campaign_get(w, s->number, name, &ret->settings, &ret->status);
 
@@ -51,9 +51,9 @@ static int read_campaign(struct workspace *w, const struct solver *s, const char
 }
 
 /* *ret: the campaign of this name here is the same one. -ENOENT: there is none. */
-static int is_campaign(const struct taking *t, const char *name, const struct digest *identity, bool *ret)
+static int is_campaign(const struct importing *t, const char *name, const struct digest *identity, bool *ret)
 {
-        cleanup(taken_campaign_done) struct taken_campaign c = {0};
+        cleanup(imported_campaign_done) struct imported_campaign c = {0};
         struct digest d;
         int r = read_campaign(t->source->here, t->here, name, &c);
 
@@ -64,8 +64,8 @@ static int is_campaign(const struct taking *t, const char *name, const struct di
         return 0;
 }
 
-/* Finds its name here, where it was taken before, or comes from here. *ret NULL: it is not here. */
-static int find_known(const struct taking *t, const struct digest *identity, char **ret)
+/* Finds its name here, where it was imported before, or comes from here. *ret NULL: it is not here. */
+static int find_known(const struct importing *t, const struct digest *identity, char **ret)
 {
         char **names = NULL;
         size_t n = 0;
@@ -82,7 +82,7 @@ static int find_known(const struct taking *t, const struct digest *identity, cha
 }
 
 /* Gives a campaign a name here. If another campaign has its name, the new name contains its digest, and is the same at the next import. */
-static int choose_name(const struct taking *t, struct taken_campaign *c, const struct digest *identity)
+static int choose_name(const struct importing *t, struct imported_campaign *c, const struct digest *identity)
 {
         char hex[DIGEST_HEX_SIZE];
         size_t n = strlen(c->there);
@@ -105,7 +105,7 @@ static int choose_name(const struct taking *t, struct taken_campaign *c, const s
 }
 
 /* Stores settings and status under the name here. */
-static int put_rows(const struct taking *t, const struct taken_campaign *c)
+static int put_rows(const struct importing *t, const struct imported_campaign *c)
 {
         struct campaign_settings settings = c->settings;
         struct campaign_status status = c->status;
@@ -117,7 +117,7 @@ static int put_rows(const struct taking *t, const struct taken_campaign *c)
 }
 
 /* Makes the folder and the rows of the new name. The machine's name comes first, as it is part of the campaign's identity. */
-static int reserve(const struct taking *t, const struct taken_campaign *c)
+static int reserve(const struct importing *t, const struct imported_campaign *c)
 {
         char folder[PATH_SIZE], path[FILE_SIZE];
         int r = campaign_folder(t->source->here, t->here->recipe->name, c->here, folder) ?: make_dirs(folder, 0700);
@@ -132,18 +132,18 @@ static int reserve(const struct taking *t, const struct taken_campaign *c)
         return r < 0 ? r : put_rows(t, c);
 }
 
-static bool has_versions(const struct taking *t, const struct campaign_settings *s)
+static bool has_versions(const struct importing *t, const struct campaign_settings *s)
 {
-        bool has_all = taking_has_version(t, s->target);
+        bool has_all = importing_has_version(t, s->target);
 
         for (char *const *p = s->references; p && *p; p++)
-                has_all &= taking_has_version(t, *p);
+                has_all &= importing_has_version(t, *p);
         for (char *const *p = s->oracles; p && *p; p++)
-                has_all &= taking_has_version(t, *p);
+                has_all &= importing_has_version(t, *p);
         return has_all;
 }
 
-static int read_one(struct taking *t, struct taken_campaign *c)
+static int read_one(struct importing *t, struct imported_campaign *c)
 {
         struct digest identity;
         int r = campaign_check_name(c->there) ?: read_campaign(t->source->there, t->there, c->there, c);
@@ -169,7 +169,7 @@ static int read_one(struct taking *t, struct taken_campaign *c)
         return r < 0 || c->is_left_out ? r : reserve(t, c);
 }
 
-int taking_read_campaigns(struct taking *t)
+int importing_read_campaigns(struct importing *t)
 {
         char **names = NULL;
         size_t n = 0;
@@ -187,7 +187,7 @@ int taking_read_campaigns(struct taking *t)
 /* -- the journal -- */
 
 struct copying {
-        const struct taking *taking;
+        const struct importing *importing;
         struct campaign_journal *journal;
         bool has_state, is_written;    /* of a checkpoint there; it is here */
         double now;                    /* of the checkpoint */
@@ -208,7 +208,7 @@ static bool translate(const struct copying *c, struct campaign_record *r)
 {
         uint64_t there = r->finding;
 
-        r->finding = there <= c->taking->n_numbers ? c->taking->numbers[there] : 0;
+        r->finding = there <= c->importing->n_numbers ? c->importing->numbers[there] : 0;
         return there == 0 || r->finding != 0;
 }
 
@@ -244,9 +244,9 @@ static int copy_record(void *user, const struct campaign_record *record)
 }
 
 /* Copies checkpoint and whole records, with the numbers that findings have here. 1: not all records. */
-static int copy_journal(const struct taking *t, const char *from, const char *to)
+static int copy_journal(const struct importing *t, const char *from, const char *to)
 {
-        cleanup(copying_done) struct copying c = {.taking = t};
+        cleanup(copying_done) struct copying c = {.importing = t};
         bool is_cut;
         int r = unlink(to) < 0 && errno != ENOENT ? errorf(-errno, "cannot remove %s: %s", to, strerror(errno)) : 0;
 
@@ -263,7 +263,7 @@ static int copy_journal(const struct taking *t, const char *from, const char *to
 
 /* -- other files -- */
 
-static int copy_file(const struct taking *t, const char *from, const char *to, bool is_log)
+static int copy_file(const struct importing *t, const char *from, const char *to, bool is_log)
 {
         cleanup_buffer struct buffer text = {0};
         cleanup_blob struct blob b = {0};
@@ -286,7 +286,7 @@ static int copy_file(const struct taking *t, const char *from, const char *to, b
         return r < 0 ? errorf(r, "cannot write %s: %s", to, strerror(-r)) : 0;
 }
 
-static int copy_files(const struct taking *t, const char *there, const char *here)
+static int copy_files(const struct importing *t, const char *there, const char *here)
 {
         static const char *const names[] = {"log", "progress.tsv", "operators.tsv", "rules.tsv", "unsupported", "logics", "conditions"};
         char from[FILE_SIZE], to[FILE_SIZE];
@@ -308,7 +308,7 @@ struct paths {
         char imported[FILE_SIZE], imported_there[FILE_SIZE]; /* hashes of what imports took: as it became here, and as it was there */
 };
 
-static int find_paths(const struct taking *t, const struct taken_campaign *c, struct paths *ret)
+static int find_paths(const struct importing *t, const struct imported_campaign *c, struct paths *ret)
 {
         int r = campaign_folder(t->source->there, t->there->recipe->name, c->there, ret->there)
             ?: campaign_folder(t->source->here, t->here->recipe->name, c->here, ret->here)
@@ -338,7 +338,7 @@ static int read_journal(const char *path, struct journal_bytes *ret)
 }
 
 /* True if an import took exactly this state. `imported`: the file of that name. */
-static bool was_taken(const char *imported, const struct journal_bytes *k)
+static bool was_imported(const char *imported, const struct journal_bytes *k)
 {
         cleanup_blob struct blob lines = {0};
         cleanup_free char *text = NULL;
@@ -370,9 +370,9 @@ static int compare(const struct paths *p, enum progress_here *ret, char ret_hash
         if (n == 0 || memcmp(here.journal.data, there.journal.data, n) == 0)
                 *ret = here.journal.size < there.journal.size ? BEHIND : NOT_BEHIND;
         else
-                *ret = was_taken(p->imported, &here)         ? BEHIND     /* here it is as the last import left it */
-                       : was_taken(p->imported, &there)      ? NOT_BEHIND /* this state of it was imported before */
-                       : was_taken(p->imported_there, &here) ? BEHIND     /* there it went on from the state here */
+                *ret = was_imported(p->imported, &here)         ? BEHIND     /* here it is as the last import left it */
+                       : was_imported(p->imported, &there)      ? NOT_BEHIND /* this state of it was imported before */
+                       : was_imported(p->imported_there, &here) ? BEHIND     /* there it went on from the state here */
                                                              : PARTED;
         blob_done(&here.journal);
         blob_done(&there.journal);
@@ -393,7 +393,7 @@ static int note_import(const struct paths *p, const char *hash, const char *raw)
 }
 
 /* The journal comes last: where it is there, the other files are there too. */
-static int replace(const struct taking *t, const struct taken_campaign *c, const struct paths *p, const char *hash, const char *raw)
+static int replace(const struct importing *t, const struct imported_campaign *c, const struct paths *p, const char *hash, const char *raw)
 {
         int r = copy_files(t, p->there, p->here)
             ?: note_import(p, hash, raw)
@@ -405,7 +405,7 @@ static int replace(const struct taking *t, const struct taken_campaign *c, const
         return r < 0 ? r : sync_folder(p->here);
 }
 
-static int copy_campaign(struct taking *t, const struct taken_campaign *c)
+static int copy_campaign(struct importing *t, const struct imported_campaign *c)
 {
         const char *solver = t->here->recipe->name;
         enum progress_here progress = NOT_BEHIND;
@@ -453,7 +453,7 @@ static int copy_campaign(struct taking *t, const struct taken_campaign *c)
         return 0;
 }
 
-int taking_copy_campaigns(struct taking *t)
+int importing_copy_campaigns(struct importing *t)
 {
         int r = 0;
 

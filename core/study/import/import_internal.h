@@ -6,7 +6,7 @@
 #include "core/study/import/import_study.h"
 
 /* A campaign of the other store. */
-struct taken_campaign {
+struct imported_campaign {
         char *there, *here; /* owned; its names in both stores */
         struct campaign_settings settings;
         struct campaign_status status;
@@ -15,11 +15,11 @@ struct taken_campaign {
 };
 
 /* A solver that both stores have. */
-struct taking {
+struct importing {
         struct store_source *source;
         struct study_import *report;
         struct solver *there, *here; /* refs */
-        struct taken_campaign *campaigns; /* owned */
+        struct imported_campaign *campaigns; /* owned */
         size_t n_campaigns;
         uint32_t *numbers; /* owned; from a finding's number there to its number here; 0: skipped */
         uint32_t n_numbers;
@@ -27,14 +27,14 @@ struct taking {
 };
 
 /* True if the commit of a version's text in full is here, or the text names no commit. */
-bool taking_has_version(const struct taking *t, const char *version);
+bool importing_has_version(const struct importing *t, const char *version);
 
 /* -- import_campaign.c -- */
 
 /* Reads the campaigns and gives each a name here. A new campaign then has only its settings and status. */
-int taking_read_campaigns(struct taking *t);
-void taken_campaign_done(struct taken_campaign *c);
+int importing_read_campaigns(struct importing *t);
+void imported_campaign_done(struct imported_campaign *c);
 /* NULL: no campaign of that name. */
-const struct taken_campaign *taking_find_campaign(const struct taking *t, const char *there);
+const struct imported_campaign *importing_find_campaign(const struct importing *t, const char *there);
 /* Copies the campaigns' files, once all findings have their numbers. */
-int taking_copy_campaigns(struct taking *t);
+int importing_copy_campaigns(struct importing *t);

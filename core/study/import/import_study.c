@@ -5,7 +5,7 @@
 #include "core/study/observation/culprits.h"
 #include "core/study/observation/finding.h"
 
-bool taking_has_version(const struct taking *t, const char *version)
+bool importing_has_version(const struct importing *t, const char *version)
 {
         uint32_t commit;
 
@@ -13,7 +13,7 @@ bool taking_has_version(const struct taking *t, const char *version)
 }
 
 /* The id here of a case there; 0 stays 0. */
-static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
+static int import_input(const struct importing *t, uint32_t theirs, uint32_t *ret)
 {
         struct cases *here = workspace_cases(t->source->here), *there = workspace_cases(t->source->there);
         cleanup(case_info_unrefp) struct case_info *info = NULL, *ours = NULL;
@@ -39,9 +39,9 @@ static int take_input(const struct taking *t, uint32_t theirs, uint32_t *ret)
 
 /* -- localizations, reductions, counts -- */
 
-/* Takes the localization under its key there, with the case's id here and the machine of its times. The key has the recipe: where the solver has another
+/* Imports the localization under its key there, with the case's id here and the machine of its times. The key has the recipe: where the solver has another
  * recipe here, the localization shows under the one there. */
-static int take_localized(struct taking *t, const struct observation *theirs, const struct observation *ours, const char *machine)
+static int import_localized(struct importing *t, const struct observation *theirs, const struct observation *ours, const char *machine)
 {
         cleanup(query_unrefp) struct query *there = NULL, *here = NULL;
         cleanup_localized struct localized *value = NULL, *known = NULL;
@@ -80,7 +80,7 @@ static bool is_ended(struct slice bytes)
         return reduction_decode(bytes, &r) == 0 && r.has_ended;
 }
 
-static int take_reduced(const struct taking *t, const struct observation *theirs)
+static int import_reduced(const struct importing *t, const struct observation *theirs)
 {
         cleanup(query_unrefp) struct query *there = NULL;
         cleanup_blob struct blob value = {0}, known = {0};
@@ -99,8 +99,8 @@ static int take_reduced(const struct taking *t, const struct observation *theirs
         return r < 0 && r != -ENOENT ? r : store_set(workspace_store(t->source->here), TABLE_REDUCED, key, SLICE(value.data, value.size));
 }
 
-/* Takes how many inputs the finding represents in each campaign. Such a number only grows. */
-static int take_counts(const struct taking *t, const struct observation *theirs, const struct observation *ours)
+/* Imports how many inputs the finding represents in each campaign. Such a number only grows. */
+static int import_counts(const struct importing *t, const struct observation *theirs, const struct observation *ours)
 {
         cleanup_free struct campaign_count *there = NULL, *here = NULL;
         size_t n, n_here = 0;
@@ -108,7 +108,7 @@ static int take_counts(const struct taking *t, const struct observation *theirs,
             ?: finding_counts(t->source->here, t->here->number, ours->number, &here, &n_here);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
-                const struct taken_campaign *campaign = taking_find_campaign(t, there[i].campaign);
+                const struct imported_campaign *campaign = importing_find_campaign(t, there[i].campaign);
                 const char *name = campaign ? campaign->here : there[i].campaign;
                 uint64_t known = 0;
 
@@ -124,8 +124,8 @@ static int take_counts(const struct taking *t, const struct observation *theirs,
 
 /* -- a finding, an alarm -- */
 
-/* Takes a mark that is only set there. Another mark here stays. */
-static int take_mark(const struct taking *t, const struct observation *theirs, uint32_t number)
+/* Imports a mark that is only set there. Another mark here stays. */
+static int import_mark(const struct importing *t, const struct observation *theirs, uint32_t number)
 {
         enum observation_series series = observation_series(theirs);
         cleanup_observation struct observation *ours = NULL;
@@ -143,17 +143,17 @@ static int take_mark(const struct taking *t, const struct observation *theirs, u
 }
 
 /* Makes the observation as it will be here, without its number. `campaign`: its campaign; NULL: of an alarm, or not there. An alarm counts as told. */
-static int translate(const struct taking *t, enum observation_series series, const struct taken_campaign *campaign, uint32_t number,
+static int translate(const struct importing *t, enum observation_series series, const struct imported_campaign *campaign, uint32_t number,
                      const char *machine, struct observation **ret)
 {
         cleanup_observation struct observation *o = NULL;
         int r = observation_get(t->source->there, series, t->there->number, number, &o)
-            ?: take_input(t, o->case_id, &o->case_id)
-            ?: take_input(t, o->seed_id, &o->seed_id)
-            ?: take_input(t, o->decided_id, &o->decided_id);
+            ?: import_input(t, o->case_id, &o->case_id)
+            ?: import_input(t, o->seed_id, &o->seed_id)
+            ?: import_input(t, o->decided_id, &o->decided_id);
 
         for (size_t i = 0; r == 0 && series == OF_WATCHES && i < o->n_runs; i++)
-                r = take_input(t, o->runs[i].case_id, &o->runs[i].case_id);
+                r = import_input(t, o->runs[i].case_id, &o->runs[i].case_id);
         if (r < 0)
                 return r;
         if (campaign)
@@ -168,7 +168,7 @@ static int translate(const struct taking *t, enum observation_series series, con
 }
 
 /* Leaves out an observation that cannot be read there, with its input, and goes on. The case of an alarm may be gone. */
-static int leave_out(struct taking *t, enum observation_series series, uint32_t number, int r)
+static int leave_out(struct importing *t, enum observation_series series, uint32_t number, int r)
 {
         if (r != -ENOENT && r != -EIO && r != -EBADMSG && r != -EILSEQ)
                 return r;
@@ -178,10 +178,10 @@ static int leave_out(struct taking *t, enum observation_series series, uint32_t 
         return 0;
 }
 
-static int take(struct taking *t, enum observation_series series, uint32_t number)
+static int import_one(struct importing *t, enum observation_series series, uint32_t number)
 {
         cleanup_observation struct observation *theirs = NULL, *ours = NULL;
-        const struct taken_campaign *campaign;
+        const struct imported_campaign *campaign;
         char machine[PATH_SIZE] = "";
         const char *dots;
         int r = observation_get(t->source->there, series, t->there->number, number, &theirs), is_known;
@@ -189,12 +189,12 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
         if (r < 0)
                 return leave_out(t, series, number, r);
         dots = series == OF_WATCHES ? strstr(theirs->target, "..") : NULL; /* a range: its last commit must be here */
-        if (!taking_has_version(t, theirs->reference) || !taking_has_version(t, dots ? dots + 2 : theirs->target)) {
+        if (!importing_has_version(t, theirs->reference) || !importing_has_version(t, dots ? dots + 2 : theirs->target)) {
                 t->report->absent++;
                 source_note_missing(t->source, t->there->recipe->name);
                 return 0;
         }
-        campaign = series == OF_CAMPAIGNS ? taking_find_campaign(t, theirs->origin) : NULL;
+        campaign = series == OF_CAMPAIGNS ? importing_find_campaign(t, theirs->origin) : NULL;
         if (series == OF_CAMPAIGNS && finding_machine(t->source->there, t->there->recipe->name, theirs, machine) < 0)
                 *machine = '\0';
         r = translate(t, series, campaign, number, machine, &ours);
@@ -208,15 +208,15 @@ static int take(struct taking *t, enum observation_series series, uint32_t numbe
         else
                 *(is_known ? &t->report->known_findings : &t->report->findings) += 1;
         if (is_known)
-                r = take_mark(t, theirs, ours->number);
+                r = import_mark(t, theirs, ours->number);
         if (r < 0 || series == OF_WATCHES)
                 return r;
         t->numbers[number] = ours->number;
-        r = take_counts(t, theirs, ours) ?: take_localized(t, theirs, ours, machine);
-        return r < 0 ? r : take_reduced(t, theirs);
+        r = import_counts(t, theirs, ours) ?: import_localized(t, theirs, ours, machine);
+        return r < 0 ? r : import_reduced(t, theirs);
 }
 
-static int take_series(struct taking *t, enum observation_series series)
+static int import_series(struct importing *t, enum observation_series series)
 {
         uint32_t n;
         int r = observations_last(t->source->there, series, t->there->number, &n);
@@ -229,14 +229,14 @@ static int take_series(struct taking *t, enum observation_series series)
         }
         for (uint32_t number = 1; r == 0 && number <= n; number++) {
                 r = progress_step(t->source->progress, series == OF_WATCHES ? "import alarms" : "import findings", number - 1, n)
-                    ?: take(t, series, number);
+                    ?: import_one(t, series, number);
         }
         return r;
 }
 
 /* -- classes of commits that were set by hand -- */
 
-static int take_class(const struct taking *t, const struct culprit *theirs, const struct culprits *all)
+static int import_class(const struct importing *t, const struct culprit *theirs, const struct culprits *all)
 {
         const struct culprit *ours = NULL;
         struct commit c;
@@ -260,17 +260,17 @@ static int take_class(const struct taking *t, const struct culprit *theirs, cons
                            theirs->is_intent_set && !ours->is_intent_set ? &theirs->intent : NULL);
 }
 
-static void taking_done(struct taking *t)
+static void importing_done(struct importing *t)
 {
         for (size_t i = 0; i < t->n_campaigns; i++)
-                taken_campaign_done(&t->campaigns[i]);
+                imported_campaign_done(&t->campaigns[i]);
         free(t->campaigns);
         free(t->numbers);
         solver_unref(t->here);
 }
 
 /* Counts the observations and campaigns of a solver that is not here. */
-static int pass_over(struct taking *t)
+static int pass_over(struct importing *t)
 {
         uint32_t findings = 0, alarms = 0;
         char **names = NULL;
@@ -287,25 +287,25 @@ static int pass_over(struct taking *t)
         return r;
 }
 
-static int take_solver(struct store_source *source, struct solver *theirs, struct study_import *report)
+static int import_solver(struct store_source *source, struct solver *theirs, struct study_import *report)
 {
-        cleanup(taking_done) struct taking t = {.source = source, .report = report, .there = theirs};
+        cleanup(importing_done) struct importing t = {.source = source, .report = report, .there = theirs};
         cleanup_culprits struct culprits classes_there = {0}, classes_here = {0};
         int r = workspace_solver(source->here, theirs->recipe->name, &t.here);
 
         if (r == -ENOENT)
                 return pass_over(&t);
         if (r == 0)
-                r = taking_read_campaigns(&t)
-                    ?: take_series(&t, OF_CAMPAIGNS)
+                r = importing_read_campaigns(&t)
+                    ?: import_series(&t, OF_CAMPAIGNS)
                     ?: culprits_read(source->there, theirs, &classes_there)
                     ?: culprits_read(source->here, t.here, &classes_here);
         for (size_t i = 0; r == 0 && i < classes_there.n; i++)
                 if (classes_there.list[i].is_class_set || classes_there.list[i].is_intent_set)
-                        r = take_class(&t, &classes_there.list[i], &classes_here);
+                        r = import_class(&t, &classes_there.list[i], &classes_here);
         if (r == 0)
-                r = taking_copy_campaigns(&t);
-        return r ?: take_series(&t, OF_WATCHES);
+                r = importing_copy_campaigns(&t);
+        return r ?: import_series(&t, OF_WATCHES);
 }
 
 int import_study(struct store_source *source, struct study_import *ret)
@@ -315,6 +315,6 @@ int import_study(struct store_source *source, struct study_import *ret)
 
         *ret = (struct study_import){0};
         for (size_t i = 0; r == 0 && i < l->n; i++)
-                r = take_solver(source, l->list[i], ret);
+                r = import_solver(source, l->list[i], ret);
         return r;
 }
