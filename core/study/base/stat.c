@@ -23,13 +23,7 @@ static double order_statistic(const double *x, size_t n, size_t k)
 
 double stat_median(const double *x, size_t n)
 {
-        double low, high;
-
-        if (n == 0)
-                return NAN;
-        low = order_statistic(x, n, (n - 1) / 2);
-        high = order_statistic(x, n, n / 2);
-        return low == high ? low : (low + high) / 2;
+        return n == 0 ? NAN : (order_statistic(x, n, (n - 1) / 2) + order_statistic(x, n, n / 2)) / 2;
 }
 
 double stat_lower_median(const double *x, size_t n)
@@ -64,9 +58,8 @@ static double quantile(double (*cdf)(double x, double df), double p, double df)
         return (low + high) / 2;
 }
 
-static double normal_cdf(double z, double df)
+static double normal_cdf(double z, double)
 {
-        (void)df;
         return stat_normal_cdf(z);
 }
 
@@ -156,6 +149,7 @@ static double rank_values(struct ranked *r, size_t n)
         return ties;
 }
 
+/* Sets p by less and greater. */
 static void two_sided(struct stat_test *t)
 {
         t->less = MIN(t->less, 1);
@@ -163,6 +157,7 @@ static void two_sided(struct stat_test *t)
         t->p = MIN(1, 2 * MIN(t->less, t->greater));
 }
 
+/* The statistic is about normal: less, greater and p, with the correction for continuity. */
 static void normal_tails(struct stat_test *t, double mean, double variance)
 {
         double sd = sqrt(variance);
@@ -195,6 +190,7 @@ static void add_rank(double *chance, size_t *top, size_t rank)
                 chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
 }
 
+/* Of the ranks from `first` on: each sum's chance, given these ranks. `sum2` is twice the statistic. */
 static void signed_rank_exact(const struct ranked *r, size_t first, size_t n, uint64_t sum2, struct stat_test *ret)
 {
         cleanup_free double *chance = NULL; /* of twice the sum */
@@ -355,8 +351,8 @@ struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const d
 
 /* -- two samples -------------------------------------------------------------------------------------------------- */
 
-/* The number of partitions of u into at most nx parts, none above ny, is the coefficient of q^u in the product of (1 - q^(ny + i)) / (1 - q^i) for i = 1 … nx.
- * Each of these quotients is a polynomial; by its symmetry the lower half is enough, where the numbers that are small are exact. */
+/* The number of partitions of u into at most nx parts, none above ny, is the coefficient of q^u in the product of (1 - q^(ny + i)) / (1 - q^i) for
+ * i = 1 … nx. Each of these quotients is a polynomial; by its symmetry the lower half is enough, where the numbers that are small are exact. */
 double *stat_mann_whitney_tails(size_t nx, size_t ny)
 {
         size_t m = nx * ny;

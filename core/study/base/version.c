@@ -21,9 +21,9 @@ bool version_is_same(const struct version *a, const struct version *b)
 
 /* -- recipes with a change -- */
 
-/* The solver as this version runs it. Its recipe is that of `s`, or `like` (NULL: none), that of the solver among whose versions a program is run. `run`
- * and `seed` are the commit's, as a released program may have its own; `arguments` (NULL: none) follow. With a changed recipe it is a solver that only
- * this version knows of. */
+/* The solver as this version runs it. Its recipe is that of `s`; for a program, `like`: that of the solver among whose versions it is run (NULL: none).
+ * `run` and `seed` are the commit's, as a released program may have its own; `arguments` (NULL: none) follow. With a changed recipe it is a new solver,
+ * which only this version knows of. */
 static struct solver *solver_at(struct solver *s, uint32_t commit, const struct recipe *like, const char *arguments)
 {
         const struct recipe *at = solver_recipe_at(s, commit);

@@ -10,7 +10,7 @@
 /* Two measurements are a pair if they ended at most this far apart: a minute, and some runs of the slower one. */
 #define APART_SECONDS 60
 #define APART_RUNS    6
-/* Pairs torn apart by other runs in between are taken again; at most this many times the wanted number of pairs are asked for. */
+/* Pairs torn apart by other runs in between are measured again; at most this many times the wanted number of pairs are asked for. */
 #define PATIENCE 2
 
 struct want {
@@ -153,8 +153,7 @@ static int name_version(const struct comparing_version *v, char ret_sha[GIT_OID_
                 return r;
         memcpy(ret_sha, full_sha(v->solver, v->commit).s, GIT_OID_HEXSZ + 1);
         for (size_t i = 0; i < refs->n; i++)
-                if (refs->list[i].kind == REF_TAG && refs->list[i].commit == v->commit &&
-                    (!tag || strlen(refs->list[i].name) < strlen(tag)))
+                if (refs->list[i].kind == REF_TAG && refs->list[i].commit == v->commit && (!tag || strlen(refs->list[i].name) < strlen(tag)))
                         tag = refs->list[i].name;
         if (!v->solver->recipe->is_programs)
                 buffer_addf(&label, "%s ", v->solver->recipe->name);
@@ -347,6 +346,7 @@ static int read_measurements(struct comparing *c, const struct cell *cell, struc
         return r == -ENOENT ? 0 : r;
 }
 
+/* True if the two are close enough in time to be a pair. */
 static bool in_turn(const struct measurement *a, const struct measurement *b)
 {
         int64_t apart = a->measured > b->measured ? a->measured - b->measured : b->measured - a->measured;
@@ -437,14 +437,14 @@ static int read_pair(struct comparing *c, size_t i, size_t pair)
         return r;
 }
 
+/* True if both versions' first runs have one key: there is nothing to compare. */
 static bool is_same_program(struct comparing *c, size_t i)
 {
         uint8_t keys[2][RUN_KEY_SIZE];
         struct cell cells[2];
 
         for (int side = 0; side < 2; side++)
-                if (cell_of(c, i, 0, side, false, &cells[side]) < 0 ||
-                    run_key(c->options.workspace, &cells[side], keys[side]) < 0)
+                if (cell_of(c, i, 0, side, false, &cells[side]) < 0 || run_key(c->options.workspace, &cells[side], keys[side]) < 0)
                         return false;
         return memcmp(keys[0], keys[1], RUN_KEY_SIZE) == 0;
 }
@@ -530,7 +530,7 @@ static void judge_all(struct comparing *c)
         qsort_r(c->table.order, n, sizeof(*c->table.order), compare_changes, &c->table.judgement);
 }
 
-static int look_at_builds(struct comparing *c)
+static int read_builds(struct comparing *c)
 {
         for (int side = 0; side < 2 && !c->options.machine; side++) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
@@ -546,7 +546,7 @@ static int look_at_builds(struct comparing *c)
 
 int comparing_read(struct comparing *c)
 {
-        int r = look_at_builds(c);
+        int r = read_builds(c);
         bool is_repeated = true;
 
         for (size_t i = 0; i < c->options.n && r >= 0; i++) {
@@ -568,6 +568,7 @@ static bool is_known(const struct comparing *c, size_t i, int side)
         return c->table.cases[i].n_pairs > 0 && c->table.cases[i].pairs[0].run[side].is_known;
 }
 
+/* The number of pairs to run for a case; 0: it is decided, or was asked for too often. */
 static size_t pairs_wanted(const struct comparing *c, size_t i)
 {
         const struct judged_case *judged = &c->table.judgement.cases[i];
@@ -636,6 +637,7 @@ static int answered(void *user, size_t k, int r, struct value *, const char *rea
                       reason ? reason : strerror(-r));
 }
 
+/* The first batch has each version's first run, where it is missing; the others have pairs. */
 int comparing_next(struct comparing *c, struct batch *ret)
 {
         int r = comparing_read(c);

@@ -20,13 +20,13 @@ static bool is_solved(const struct comparing_table *t, size_t i, int side)
 
 #define TITLE_PIXELS 10 /* at most, for a title's average character */
 
-/* Of so many cases. */
+/* A plot of n cases, in CSS pixels; 0: as wide and high as plots are. */
 static struct plot *new_plot(const struct comparing_table *t, size_t n, unsigned width, unsigned height)
 {
         const size_t long_title = strlen(t->label[1]) + strlen(t->label[0]) + strlen(" against , 100 cases");
         cleanup_buffer struct buffer title = {0};
 
-        if (TITLE_PIXELS * long_title <= (width > 0 ? width : 720)) /* the axes have the names, too */
+        if (TITLE_PIXELS * long_title <= (width > 0 ? width : 720)) /* plot_new()'s; else the names are on the axes alone */
                 buffer_addf(&title, "%s against %s, ", t->label[1], t->label[0]);
         buffer_addf(&title, "%zu case%s", n, n == 1 ? "" : "s");
         if (t->options->set)
@@ -40,7 +40,7 @@ static struct plot *new_plot(const struct comparing_table *t, size_t n, unsigned
 
 /* -- scatter ------------------------------------------------------------------------------------------------------ */
 
-/* The drawn number of a case: seconds, or bytes. */
+/* A scatter plot: of each case's seconds, or of its megabytes. */
 struct scatter {
         const struct comparing_table *table;
         bool is_memory;
@@ -66,8 +66,8 @@ static double megabytes(const struct comparing_table *t, size_t i, int side)
         return fmax(isnan(median) ? t->cases[i].pairs[0].run[side].memory : median, 1) / 1e6;
 }
 
-/* A case without an answer is drawn on the border. */
-static double place_of(const struct scatter *of, size_t i, int side)
+/* A case's coordinate on a version's axis. A case without an answer is on the border, the limit. */
+static double coordinate(const struct scatter *of, size_t i, int side)
 {
         const struct comparing_table *t = of->table;
 
@@ -95,7 +95,7 @@ static enum verdict_plot colour_of(const struct comparing_table *t, size_t i, co
 /* A case's distance from the diagonal, as a logarithm. */
 static double distance(const struct scatter *of, size_t i)
 {
-        return fabs(log(place_of(of, i, 1) / place_of(of, i, 0)));
+        return fabs(log(coordinate(of, i, 1) / coordinate(of, i, 0)));
 }
 
 static bool is_change(enum judge_change c)
@@ -148,7 +148,7 @@ static void add_point(const struct scatter *of, size_t i, struct plot_series *s)
                     of->is_memory ? megabytes(t, i, 1) : comparing_seconds(t, i, 1), unit);
         if (is_change(change))
                 buffer_addf(&tooltip, ": %s", judge_change_name(change, measure_of(of)));
-        plot_point(s, place_of(of, i, 0), place_of(of, i, 1), tooltip.data);
+        plot_point(s, coordinate(of, i, 0), coordinate(of, i, 1), tooltip.data);
         if (is_change(change) && distance(of, i) >= fmax(of->farthest[NAMED_MOST - 1], log(NAMED_FROM))) {
                 cleanup_buffer struct buffer name = {0};
 
@@ -191,8 +191,8 @@ static struct extent extent_of(const struct scatter *of)
                 if (!is_drawn(of, i))
                         continue;
                 for (int side = 0; side < 2; side++) {
-                        e.low = fmin(e.low, place_of(of, i, side));
-                        e.high = fmax(e.high, place_of(of, i, side));
+                        e.low = fmin(e.low, coordinate(of, i, side));
+                        e.high = fmax(e.high, coordinate(of, i, side));
                         e.limit = fmax(e.limit, limit_of(of->table, i));
                         e.unsolved[side] |= !is_solved(of->table, i, side);
                 }
@@ -213,8 +213,7 @@ static void set_ranges(const struct scatter *of, struct plot *p)
         plot_range_x(p, low, high);
         plot_range_y(p, low, high);
         if (e.unsolved[0])
-                plot_rule_x(p, e.limit, e.unsolved[1] ? NULL : "no answer",
-                            "the time limit of the first version: what has no answer stands here");
+                plot_rule_x(p, e.limit, e.unsolved[1] ? NULL : "no answer", "the time limit of the first version: what has no answer stands here");
         if (e.unsolved[1])
                 plot_rule_y(p, e.limit, "no answer", "the time limit of the second version: what has no answer stands here");
 }

@@ -1,3 +1,4 @@
+/* A comparison as tables, Markdown and JSON. A number that is not known is "-" or null. */
 #include "core/study/compare/comparison_report.h"
 
 #include <math.h>
@@ -68,8 +69,7 @@ void comparison_write_summary(const struct comparing_table *t, struct buffer *re
         for (enum verdict k = 0; k < N_VERDICTS; k++)
                 if (k != VERDICT_UNBUILDABLE)
                         add_counts(ret, verdict_name(k), s->verdicts[0][k], s->verdicts[1][k]);
-        buffer_addf(ret, "par2\t%s\t%s\t%s\t-\t-\n", seconds(s->par2[0]).s, seconds(s->par2[1]).s,
-                    ratio(s->par2[1] / s->par2[0]).s);
+        buffer_addf(ret, "par2\t%s\t%s\t%s\t-\t-\n", seconds(s->par2[0]).s, seconds(s->par2[1]).s, ratio(s->par2[1] / s->par2[0]).s);
         add_counts(ret, "flips", s->flips[0], s->flips[1]);
         buffer_addf(ret, "worse\t-\t%zu\t-\t-\t-\nbetter\t-\t%zu\t-\t-\t-\n", s->regressions, s->improvements);
         buffer_addf(ret, "same\t-\t%zu\t-\t-\t-\nundecided\t-\t%zu\t-\t-\t-\n", s->changes[JUDGE_SAME], s->changes[JUDGE_UNDECIDED]);
@@ -168,7 +168,7 @@ void comparison_write_line(const struct comparing_table *t, struct buffer *ret)
                 buffer_addf(ret, ", PAR-2 %.4g → %.4g s", s->par2[0], s->par2[1]);
 }
 
-/* -- regressions.tsv, improvements.tsv ---------------------------------------------------------------------------- */
+/* -- regressions.tsv, improvements.tsv: by the measure that was asked for ------------------------------------------- */
 
 static bool is_listed(const struct comparing_table *t, size_t i, enum comparison_list list)
 {
@@ -196,6 +196,7 @@ static const char *result_of(const struct comparing_table *t, size_t i, int side
         return c->n_pairs > 0 && c->pairs[0].run[side].is_known ? verdict_name(judge_verdict(&c->pairs[0], side)) : "-";
 }
 
+/* What the change is in: the measure, or the answers. */
 static const char *decided_by(const struct comparing_table *t, size_t i)
 {
         enum judge_change c = t->judgement.cases[i].change;
@@ -245,8 +246,7 @@ static void markdown_change(const struct comparing_table *t, size_t i, struct bu
                 buffer_addf(ret, "%.2f× (%.2f–%.2f)", shift->ratio, shift->low, shift->high);
         buffer_addf(ret, " | %s", decided_by(t, i));
         if (c->pairs > 1)
-                buffer_addf(ret, ", %zu pairs%s%s", c->pairs, isnan(shift->p) ? "" : ", p ",
-                            isnan(shift->p) ? "" : probability(shift->p).s);
+                buffer_addf(ret, ", %zu pairs%s%s", c->pairs, isnan(shift->p) ? "" : ", p ", isnan(shift->p) ? "" : probability(shift->p).s);
         buffer_adds(ret, " |\n");
 }
 
