@@ -103,12 +103,6 @@ void strings_free(char **list)
         free(list);
 }
 
-static void strings_freep(char ***list)
-{
-        strings_free(*list);
-}
-#define cleanup_strings cleanup(strings_freep)
-
 /* -- life ------------------------------------------------------------------------------------------------------- */
 
 static void recipe_free(struct recipe *r)
@@ -296,7 +290,7 @@ static bool split_input(const char **p, struct buffer *word)
 
 int recipe_split(const char *text, char ***ret_words)
 {
-        cleanup_strings char **words = allocate(1, sizeof(*words));
+        cleanup(strings_freep) char **words = allocate(1, sizeof(*words));
         const char *p = text;
 
         for (;;) {
@@ -376,7 +370,7 @@ static void expand(const char *word, const struct meaning *meanings, size_t n_me
 
 static int expand_all(const char *text, const struct meaning *meanings, size_t n, char ***argv)
 {
-        cleanup_strings char **words = NULL;
+        cleanup(strings_freep) char **words = NULL;
         int r = text ? recipe_split(text, &words) : 0;
 
         for (size_t i = 0; r == 0 && words && words[i]; i++)
@@ -391,7 +385,7 @@ int recipe_command(const struct recipe *r, const char *bin, const char *case_pat
         const struct meaning meanings[] = {{"{bin}", bin}, {"{case}", case_path}, {"{timeout}", timeout}, {"{memory}", memory}};
         const struct meaning seed_meaning = {"{n}", number};
         const char *arguments = r->arguments;
-        cleanup_strings char **words = NULL, **argv = NULL;
+        cleanup(strings_freep) char **words = NULL, **argv = NULL;
         int e = recipe_split(r->run, &words);
 
         if (e < 0)

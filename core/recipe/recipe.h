@@ -74,11 +74,11 @@ struct recipe {
         char *text; /* its section of the recipe file as written, with comments, without the header; NULL: read from a config */
 };
 
+#define RECIPE_PROGRAMS "programs"
+int recipe_check_name(const char *name); /* -EINVAL: not possible as a solver's name */
 /* Reads a recipe file (or text: `path` only names it in messages). *ret_list: the solver, named `name`, then its variants, *ret_n in all. Errors name
  * file, line and key: "kissat.recipe:7: unknown key 'biuld' …"; all mistakes are reported, a line each.
  * A `;` or `#` inside an unquoted value is refused with an explanation (git-config would silently cut the value off). */
-#define RECIPE_PROGRAMS "programs"
-int recipe_check_name(const char *name); /* -EINVAL: not possible as a solver's name */
 int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
 int recipe_parse(const char *text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
 /* Every [solver "…"] of a store's config; ignores other sections. `path` is for messages. */
@@ -153,12 +153,14 @@ struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
 void recipe_add_arguments(struct recipe *r, const char *more);
 /* A copy that runs the program with only these arguments, for at most `most_ns`, with an empty case on standard input. */
 struct recipe *recipe_asking(const struct recipe *r, const char *arguments, uint64_t most_ns);
-/* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). */
+/* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). The recipe's `arguments` precede the first word
+ * with {case}. {timeout} is in seconds, rounded up, {memory} in megabytes, rounded down. */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
 int strings_add(char ***list, const char *s); /* a copy; 0 */
 char **strings_copy(char *const *list);
 void strings_free(char **list);
+DEFINE_CLEANUP(char **, strings_free)
 size_t strings_count(char *const *list);
 bool strings_have(char *const *list, const char *s);
 

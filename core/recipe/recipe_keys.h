@@ -30,7 +30,7 @@ enum recipe_kind {
 enum recipe_place {
         PLACE_SOLVER = 1 << 0,  /* [solver] of a recipe file, [solver "NAME"] of a config */
         PLACE_VARIANT = 1 << 1, /* [variant "NAME"], [solver "NAME"] with `variant` */
-        PLACE_CONFIG = 1 << 2,  /* only in a config */
+        PLACE_CONFIG = 1 << 2,  /* with one of these two: in a config only, not in a recipe file */
         PLACE_ERA = 1 << 3,     /* [era "A..B"], in a config [era "NAME A..B"] */
         PLACE_BINARY = 1 << 4,  /* [binary "TAG"], in a config [binary "NAME TAG"] */
 };
@@ -72,7 +72,8 @@ bool recipe_has_section(const char *name);
 /* Finds a recipe by name. NULL: there is none, or `name` is NULL. */
 struct recipe *recipe_find(struct recipe *const *list, size_t n, const char *name);
 
-/* Sets the key's field; for a repeated key, adds the value. -EINVAL with a sentence that names file, line and key. */
+struct short_text recipe_quantity(const struct recipe_key *k, uint64_t n); /* as text, for a duration, a size or a count */
+/* Sets the field of a key that is not retired; for a repeated key, adds the value. -EINVAL with a sentence that names file, line and key. */
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);
 
 /* Appends section i of a recipe file without its header: the comment right before it, its entries, and the comments up to the one that belongs to the

@@ -286,6 +286,7 @@ static int finish_binary(const struct reader *rd, const struct draft *d, struct 
         return check_command_line(rd, d, r);
 }
 
+/* Checks an era; finishes a binary. */
 static int check_era(const struct reader *rd, const struct draft *d, struct recipe *base, struct recipe *r)
 {
         char from[RECIPE_REVISION_SIZE], to[RECIPE_REVISION_SIZE];
@@ -399,6 +400,7 @@ static void make_era(struct reader *rd, struct draft *d, struct recipe *base)
 
 /* -- sections become drafts ------------------------------------------------------------------------------------- */
 
+/* The draft of the same solver or variant, by its name, or of the same era or binary, by its kind, solver and range. NULL: none yet. */
 static struct draft *find_draft(const struct reader *rd, const struct draft *like)
 {
         for (size_t i = 0; i < rd->n_drafts; i++) {
@@ -416,6 +418,7 @@ static struct draft *find_solver(const struct reader *rd, const char *name)
         return find_draft(rd, &(struct draft){.name = name});
 }
 
+/* Adds the section's entries to its draft: the same one for all sections of that name. `as`: the draft that begins with it, if it is the first. */
 static int add_section(struct reader *rd, const struct gitconfig_section *s, const struct draft *as)
 {
         struct draft *d = find_draft(rd, as);
@@ -506,6 +509,7 @@ static int add_config_section(struct reader *rd, const struct gitconfig_section 
         return add_section(rd, s, &d);
 }
 
+/* In a config the key `variant` makes a section a variant, of this base. Then each draft's base must be there, and be no variant. */
 static int find_bases(struct reader *rd)
 {
         for (size_t i = 0; i < rd->n_drafts; i++)
@@ -579,8 +583,7 @@ static int parse_recipe(struct slice text, const char *path, const char *name, s
         cleanup_reader struct reader rd = {.label = path, .text = text, .g = &g};
         int r = gitconfig_parse(path, text, is_any_section, &g);
 
-        if (r == 0 && !name)
-                name = "solver";
+        name = name ?: "solver";
         for (size_t i = 0; r == 0 && i < g.n_sections; i++)
                 mistakes_note(&rd.mistakes, add_file_section(&rd, &g.sections[i], name));
         if (r < 0)

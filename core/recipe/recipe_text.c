@@ -3,7 +3,8 @@
 
 #include "core/recipe/recipe_keys.h"
 
-/* The beginning of the comment right before a section, without a blank line between. */
+/* The beginning of the comment right before a section, without a blank line between; `header` if there is none. `from`: the end of the section before,
+ * whose last line is no part of it. */
 static size_t lead_begins(struct slice text, size_t from, size_t header)
 {
         const char *p = text.data;

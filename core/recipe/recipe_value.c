@@ -189,12 +189,12 @@ static int read_count(const char *text, uint64_t *ret)
         return 0;
 }
 
-static struct short_text format_count(uint64_t n)
+struct short_text recipe_quantity(const struct recipe_key *k, uint64_t n)
 {
         struct short_text ret;
 
         snprintf(ret.s, sizeof(ret.s), "%llu", (unsigned long long)n);
-        return ret;
+        return k->kind == KIND_DURATION ? format_duration(n) : k->kind == KIND_SIZE ? format_size(n) : ret;
 }
 
 static int set_quantity(const struct recipe_key *k, const char *text, uint64_t *field)
@@ -204,11 +204,8 @@ static int set_quantity(const struct recipe_key *k, const char *text, uint64_t *
                 : k->kind == KIND_SIZE   ? parse_size(text, &value)
                                          : read_count(text, &value);
 
-        if (r == 0 && (value < k->least || value > k->most)) {
-                struct short_text (*format)(uint64_t) = k->kind == KIND_DURATION ? format_duration : k->kind == KIND_SIZE ? format_size : format_count;
-
-                r = errorf(-EINVAL, "%s is not between %s and %s", text, format(k->least).s, format(k->most).s);
-        }
+        if (r == 0 && (value < k->least || value > k->most))
+                r = errorf(-EINVAL, "%s is not between %s and %s", text, recipe_quantity(k, k->least).s, recipe_quantity(k, k->most).s);
         if (r == 0)
                 *field = value;
         return r;
@@ -227,8 +224,6 @@ static int set_value(const struct recipe_key *k, const char *value, void *field)
         char ***list = field, **text = field;
         int r;
 
-        if (k->kind == KIND_RETIRED)
-                return 0;
         if (k->kind == KIND_FORMAT)
                 return set_format(value, field);
         if (k->kind < KIND_TEXT)

@@ -12,8 +12,6 @@ static void print_entry(struct buffer *b, const char *key, const char *value)
 
 static void print_value(struct buffer *b, const struct recipe_key *k, const void *field)
 {
-        cleanup_free char *number = NULL;
-
         if (k->kind == KIND_RETIRED) /* without a value */
                 return;
         if (recipe_key_repeats(k)) {
@@ -24,13 +22,8 @@ static void print_value(struct buffer *b, const struct recipe_key *k, const void
                         print_entry(b, k->name, *(char *const *)field);
         } else if (k->kind == KIND_FORMAT) {
                 print_entry(b, k->name, format_name(*(const enum format *)field));
-        } else if (k->kind == KIND_DURATION) {
-                print_entry(b, k->name, format_duration(*(const uint64_t *)field).s);
-        } else if (k->kind == KIND_SIZE) {
-                print_entry(b, k->name, format_size(*(const uint64_t *)field).s);
         } else {
-                number = format_string("%llu", *(const unsigned long long *)field);
-                print_entry(b, k->name, number);
+                print_entry(b, k->name, recipe_quantity(k, *(const uint64_t *)field).s);
         }
 }
 
@@ -60,6 +53,7 @@ static void print_era(struct buffer *b, const struct recipe *era, const struct r
         for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
                 const struct recipe_key *k = &recipe_keys[i];
                 bool is_call = k->offset == offsetof(struct recipe, run) || k->offset == offsetof(struct recipe, seed);
+                /* a binary without `output` is the program itself; a variant's binaries are run as the variant is */
                 bool said = k->kind == KIND_OUTPUTS && binary ? era->is_archive : !(is_call && than->base) && !same_value(k, era, than);
 
                 if (k->places & (binary ? PLACE_BINARY : PLACE_ERA) && said)
@@ -140,6 +134,8 @@ struct edit {
         struct gitconfig config;
         struct recipe *const *list; /* to be written */
         size_t n;
+        struct recipe *defaults, **old; /* `old`: the recipes of `text` */
+        size_t n_old;
         const char *kind;        /* of the sections to be removed, such as "solver" */
         const char *const *gone; /* names of sections to be removed */
         size_t n_gone;
@@ -147,13 +143,13 @@ struct edit {
         struct buffer out;
 };
 
-static int print_new(struct edit *e, const struct recipe *r, const struct recipe *defaults, struct recipe *const *old,
-                     size_t n_old)
+/* Prints the recipe's section, and its eras' unless it is a variant, which has its solver's. */
+static int print_new(struct edit *e, const struct recipe *r)
 {
-        const struct recipe *than = defaults;
+        const struct recipe *than = e->defaults;
 
         if (r->base && !r->within) {
-                than = recipe_find(e->list, e->n, r->base) ?: recipe_find(old, n_old, r->base);
+                than = recipe_find(e->list, e->n, r->base) ?: recipe_find(e->old, e->n_old, r->base);
                 if (!than)
                         return errorf(-EINVAL, "'%s' is a variant of '%s', which is not there", r->name, r->base);
         }
@@ -171,8 +167,14 @@ static bool is_gone(const struct edit *e, const char *name)
         return false;
 }
 
+static void end_line(struct buffer *b)
+{
+        if (b->size > 0 && b->data[b->size - 1] != '\n')
+                buffer_adds(b, "\n");
+}
+
 /* Copies the text, with each recipe in the first place of its solver; new ones come last. */
-static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe *const *old, size_t n_old)
+static int rewrite(struct edit *e)
 {
         cleanup_free bool *written = allocate(e->n + 1, sizeof(*written));
         const char *text = e->text.data;
@@ -198,7 +200,7 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
                         at++;
                 at += at < e->text.size && text[at] == '\n';
                 if (k < e->n && !written[k] && is_solver) {
-                        r = print_new(e, e->list[k], defaults, old, n_old);
+                        r = print_new(e, e->list[k]);
                         written[k] = true;
                 }
         }
@@ -208,37 +210,39 @@ static int rewrite(struct edit *e, const struct recipe *defaults, struct recipe 
         for (size_t k = 0; r == 0 && k < e->n; k++) {
                 if (written[k])
                         continue;
-                if (e->out.size > 0 && e->out.data[e->out.size - 1] != '\n')
-                        buffer_adds(&e->out, "\n");
-                r = print_new(e, e->list[k], defaults, old, n_old);
+                end_line(&e->out);
+                r = print_new(e, e->list[k]);
         }
-        if (r == 0 && e->more)
-                buffer_addf(&e->out, "%s%s", e->out.size > 0 && e->out.data[e->out.size - 1] != '\n' ? "\n" : "", e->more);
+        if (e->more) {
+                end_line(&e->out);
+                buffer_adds(&e->out, e->more);
+        }
         return r < 0 ? r : buffer_error(&e->out);
 }
 
 static int rewrite_file(const char *path, struct edit e)
 {
         cleanup_blob struct blob text = {0};
-        cleanup(recipe_unrefp) struct recipe *defaults = recipe_new();
-        struct recipe **old = NULL, **new = NULL;
-        size_t n_old = 0, n_new = 0;
+        struct recipe **new = NULL;
+        size_t n_new = 0;
         int r = 0;
 
+        e.defaults = recipe_new();
         if (access(path, F_OK) == 0)
                 r = read_file(path, CONFIG_SIZE_MAX, &text);
         e.text = SLICE(text.data ?: "", text.size);
         if (r == 0) /* a config that cannot be read is not overwritten */
-                r = recipe_parse_config(e.text, path, &old, &n_old);
+                r = recipe_parse_config(e.text, path, &e.old, &e.n_old);
         if (r == 0)
-                r = gitconfig_parse(path, e.text, recipe_has_section, &e.config) ?: rewrite(&e, defaults, old, n_old);
+                r = gitconfig_parse(path, e.text, recipe_has_section, &e.config) ?: rewrite(&e);
         if (r == 0) /* and the new one must be readable: a variant may not fit its new solver */
                 r = recipe_parse_config(SLICE(e.out.data ?: "", e.out.size), path, &new, &n_new);
         if (r == 0)
                 r = write_file_atomic(path, e.out.data ?: "", e.out.size, 0600);
         buffer_done(&e.out);
         gitconfig_done(&e.config);
-        recipe_list_free(old, n_old);
+        recipe_unref(e.defaults);
+        recipe_list_free(e.old, e.n_old);
         recipe_list_free(new, n_new);
         return r;
 }

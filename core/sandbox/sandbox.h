@@ -39,4 +39,3 @@ void sandbox_sweep_once(void); /* once in the life of this process: after a call
  * is empty (each run mounts its own), and the sandbox ends with the helper's socket, not with the thread that made it. Free with strings_free().
  * -ENOENT with a sentence if there is no bwrap. */
 int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret);
-DEFINE_CLEANUP(char **, strings_free)
