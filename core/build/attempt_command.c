@@ -7,6 +7,7 @@
 #include "core/build/binary.h"
 #include "core/build/build_tools.h"
 #include "core/run/file_digest.h"
+#include "core/sandbox/surroundings.h"
 
 #define INSIDE       "/build"
 #define CCACHE       "/ccache"
@@ -19,14 +20,9 @@
 /* Adds variables that the recipe does not set. */
 static void add_defaults(char ***environment, const struct recipe *recipe, const char *const *list)
 {
-        for (; *list; list++) {
-                size_t n = strcspn(*list, "=") + 1, i = 0;
-
-                while (recipe->environment[i] && strncmp(recipe->environment[i], *list, n) != 0)
-                        i++;
-                if (!recipe->environment[i])
+        for (; *list; list++)
+                if (!environment_has(recipe->environment, *list))
                         strings_add(environment, *list);
-        }
 }
 
 /* It is the same on all machines and at all times, so that equal sources give equal programs. */
@@ -35,8 +31,8 @@ static char **environment_of(const struct attempt *a)
         const struct recipe *recipe = a->request->recipe;
         const char *const always[] = {"SOURCE_DATE_EPOCH=315532800" /* 1980, which every archive can hold */, "TZ=UTC",
                                       "USER=solverfs", "LOGNAME=solverfs", "PATH=" TOOLS_INSIDE ":/usr/local/bin:/usr/bin:/bin", NULL};
-        /* No other configuration: a build could write one into the folder. Preprocessor mode: the other modes trust the list of headers of an earlier
-         * compilation, and miss a header that appears. The assembler is in the namespace, as ccache looks at the compiler only. */
+        /* CONFIGPATH: else a build could leave a configuration in the folder. NODIRECT: the other modes trust the list of headers of an earlier
+         * compilation, and miss a header that appears. */
         const char *const with_ccache[] = {
                 "CCACHE_DIR=" CCACHE, "CCACHE_CONFIGPATH=/dev/null",  "CCACHE_UMASK=002",
                 "CCACHE_NODIRECT=1",  "CCACHE_COMPILERCHECK=content", "CCACHE_PREFIX_CPP=" TOOLS_INSIDE "/cpp.solverfs",
@@ -49,27 +45,27 @@ static char **environment_of(const struct attempt *a)
         return environment;
 }
 
-/* -- its view -- */
+/* -- what it sees -- */
 
-struct sight {
-        struct bind *binds; /* owned; their paths belong to the attempt, the recipe, or `paths` */
+struct binds {
+        struct bind *list; /* owned; their paths belong to the attempt, the recipe, or `paths` */
         size_t n;
         char **paths; /* owned */
 };
 
-static void sight_done(struct sight *s)
+static void binds_done(struct binds *s)
 {
-        free(s->binds);
+        free(s->list);
         strings_free(s->paths);
 }
 
-static void add_bind(struct sight *s, struct bind b)
+static void add_bind(struct binds *s, struct bind b)
 {
-        list_add(s->binds, s->n, b);
+        list_add(s->list, s->n, b);
 }
 
-/* Binds folders and files from outside of the sources, read-only. A missing one is not the commit's failure. */
-static int bind_dependencies(const struct build_request *q, struct sight *s)
+/* Binds the recipe's folders of this machine, read-only. A missing one is not the commit's failure. */
+static int bind_dependencies(const struct build_request *q, struct binds *s)
 {
         for (char *const *p = q->recipe->dependencies; *p; p++) {
                 struct stat st;
@@ -84,7 +80,8 @@ static int bind_dependencies(const struct build_request *q, struct sight *s)
         return 0;
 }
 
-static int bind_downloads(const struct build_request *q, struct sight *s)
+/* Binds downloads, read-only, each looked at again: a damaged one is not the commit's failure. */
+static int bind_downloads(const struct build_request *q, struct binds *s)
 {
         for (char *const *p = q->recipe->downloads; *p; p++) {
                 char source[PATH_SIZE], target[256];
@@ -111,7 +108,7 @@ static int bind_downloads(const struct build_request *q, struct sight *s)
 }
 
 /* The worktree, the tools, the compile cache, and the paths that the recipe names. */
-static int sight_of(const struct attempt *a, struct sight *ret)
+static int binds_of(const struct attempt *a, struct binds *ret)
 {
         const struct build_request *q = a->request;
         int r;
@@ -148,22 +145,22 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
 {
         const struct build_request *q = a->request;
         const struct recipe_limits *limits = &q->recipe->build_limits;
-        /* With the cache's folder bound the umask is the group's, but a build's umask is always the same. */
+        /* execute() sets umask 002 for a shared folder (the cache's), but a build's is always 022. */
         char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"umask 022; exec /bin/sh -c \"$1\"",
                         (char *)"sh",      (char *)text, NULL};
-        cleanup(sight_done) struct sight sight = {0};
+        cleanup(binds_done) struct binds binds = {0};
         struct execute_request x = {
                 .argv = argv,
                 .directory = INSIDE,
                 .scratch = a->worktree->scratch,
                 .sandbox = q->sandbox,
-                .wall_ns = limits->wall_ns > a->made.duration_ns ? limits->wall_ns - a->made.duration_ns : 1,
+                .wall_ns = limits->wall_ns > a->made.duration_ns ? limits->wall_ns - a->made.duration_ns : 1, /* 0: no limit */
                 .cpu_ns = limits->cpu_ns,
                 .memory = limits->memory,
                 .file_size = FILE_MAX,
                 .processes = limits->processes,
                 .stack_top = STACK_TOP,
-                .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)},
+                .out = {.keep = MAX(limits->output / MAX(strings_count(q->recipe->build), 1), 1 << 16)}, /* a share of the log for each command */
                 .watch = !a->given,
                 .merge = true,
                 .cpus = q->cpus,
@@ -174,12 +171,12 @@ static int execute_command(struct attempt *a, const char *text, struct execute_r
                 .listener = q->listener,
         };
         char **environment;
-        int r = sight_of(a, &sight);
+        int r = binds_of(a, &binds);
 
         if (r < 0)
                 return r;
-        x.binds = sight.binds;
-        x.n_binds = sight.n;
+        x.binds = binds.list;
+        x.n_binds = binds.n;
         x.environment = environment = environment_of(a);
         r = execute(&x, ret);
         strings_free(environment);
@@ -223,7 +220,7 @@ int attempt_run_command(struct attempt *a, size_t number)
                 return r;
         add_output(a, &x.out);
         a->made.duration_ns += x.wall_ns;
-        a->waited_ns += x.waited_ns; /* without the hypervisor's time: it takes cores that nobody here waits for, too */
+        a->waited_ns += x.waited_ns; /* without stolen_ns: a hypervisor takes cores that nobody here waits for, too */
         buffer_add(&a->watched, x.watched.data, x.watched.size);
         a->is_watched &= x.is_watched;
         a->made.cpu_ns += x.user_ns + x.system_ns;

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+/* The bytes that are kept of the tail. */
 static size_t tail_most(const struct capture *c)
 {
         return c->limit.keep - c->limit.keep / 2;
@@ -9,20 +10,18 @@ static size_t tail_most(const struct capture *c)
 
 void capture_add(struct capture *c, const char *data, size_t size)
 {
-        const size_t head = MIN(c->limit.keep / 2 - MIN(c->limit.keep / 2, c->head.size), size), most = tail_most(c);
-        size_t old;
+        const size_t head = MIN(c->limit.keep / 2 - c->head.size, size), most = tail_most(c);
+        const size_t skipped = size - head > most ? size - most : head; /* of these bytes, before those for the tail */
 
         c->total += size;
         buffer_add(&c->head, data, head);
-        old = size - head > most ? size - most : head; /* the bytes of this that do not get into the tail */
-        data += old;
-        size -= old;
+        data += skipped;
+        size -= skipped;
         if (size == 0)
                 return;
-        if ((c->tail.size + size) / 2 >= most) { /* rare enough that moving costs little */
-                old = c->tail.size - (most - size);
-                memmove(c->tail.data, c->tail.data + old, most - size);
-                c->tail.size -= old;
+        if ((c->tail.size + size) / 2 >= most) { /* drops old bytes, rarely enough that moving costs little */
+                memmove(c->tail.data, c->tail.data + c->tail.size - (most - size), most - size);
+                c->tail.size = most - size;
         }
         buffer_add(&c->tail, data, size);
 }

@@ -43,4 +43,5 @@ struct core_note {
 /* `which`: CORE_RUN or CORE_BUILD. A note that cannot be written or read is ignored. */
 void core_note_write(int fd, enum core_lock which, const struct core_note *n);
 bool core_note_read(int fd, enum core_lock which, struct core_note *ret);
+/* Notes in the second one since when the build is without the core; 0: it has it again. A guest notes nothing. */
 void core_note_lent(int fd, uint64_t since_ns);

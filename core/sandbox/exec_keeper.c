@@ -51,10 +51,9 @@ static bool receive(int flags, struct ends *ret)
 /* Moves the descriptors to their numbers, in order. Each is above its own number, as the first ones are taken. */
 static _Noreturn void become_stub(const struct ends *e, int world)
 {
-        for (int i = 0; i < e->n; i++) {
+        for (int i = 0; i < e->n; i++)
                 if (dup2(e->fds[i], i) < 0)
                         _exit(1);
-        }
         syscall(SYS_close_range, e->n, ~0U, 0);
         _exit(stub_main(world));
 }

@@ -32,6 +32,7 @@ static bool take_back(struct loan *k)
         return true;
 }
 
+/* Adds time without the core to the debt, or takes off time with it; begins and ends the turn. */
 static void count_debt(struct loan *k, uint64_t passed)
 {
         k->debt = k->ours ? k->debt - MIN(k->debt, passed) : k->debt + passed;

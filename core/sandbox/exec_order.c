@@ -1,3 +1,5 @@
+/* An order, a struct exec_order with descriptors beside it (SCM_RIGHTS): from the caller to the helper. Inside the helper it also carries a seccomp
+ * listener from a new process to the thread that serves it (exec_watch.c). */
 #include "core/sandbox/exec_wire.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The request of a run as the helper reads it: struct exec_request and strings (exec_wire.h), in a file in memory. */
 #include "core/sandbox/execution.h"
 
 #include <sys/mman.h>

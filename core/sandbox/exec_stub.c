@@ -57,7 +57,7 @@ struct run {
         struct watch *watch; /* NULL: not asked for, or not available */
         cpu_set_t cpus; /* the cores it may be on now, if order->head->has_cpus */
         uint64_t bound; /* when its cores last changed; 0: never */
-        unsigned bound_again;
+        unsigned bound_again; /* how often all were bound again since: BOUND_AGAIN */
         uint64_t share;       /* its wall time at the end of the share; UINT64_MAX: no end */
         uint64_t next_look, look_interval, next_folder;
         uint64_t awake; /* when the last wait ended; 0: none has yet */
@@ -164,10 +164,9 @@ static bool keep_files(void)
         data[1] = (struct __user_cap_data_struct){0};
         if (!set_capabilities(data))
                 return false;
-        for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
                 if ((kept & (UINT32_C(1) << wanted[i])) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, wanted[i], 0, 0) < 0)
                         return false;
-        }
         return true;
 }
 
@@ -204,12 +203,9 @@ static void unblock_signals(void)
 /* Opens the file as the program itself could, with the same mounts and rights. Never blocks: we stand still meanwhile. */
 static bool open_input(const char *path)
 {
-        int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-        bool done = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && dup2(fd, STDIN_FILENO) >= 0;
+        cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-        if (fd >= 0)
-                close(fd);
-        return done;
+        return fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 && dup2(fd, STDIN_FILENO) >= 0;
 }
 
 /* Returns only if it fails, with errno. A name without a slash is looked up in the PATH of the program's environment, as in a shell. */
@@ -331,8 +327,7 @@ static int start(struct run *run)
                 become(run, fds[1], stub);
         error = run->pid < 0 ? -errno : 0;
         set_oom_score(oom_score, score);
-        if (oom_score >= 0)
-                close(oom_score);
+        closep(&oom_score);
         close(fds[1]);
         watch_entered(run->watch);
         run->news = fds[0];
@@ -461,6 +456,24 @@ static void note_growth(struct run *run, uint64_t memory)
         a->growth[a->n_growth++] = (struct exec_growth){wall_at(run, clock_now()), memory};
 }
 
+/* The time until the next look: twice the last one, but less near a limit. */
+static uint64_t next_interval(const struct run *run, const struct tree *t, uint64_t memory)
+{
+        const struct exec_request *r = run->order->head;
+        uint64_t interval = MIN(run->look_interval * 2, POLL_MOST);
+
+        if (r->cpu_ns != 0) {
+                uint64_t cores = r->has_cpus ? (uint64_t)CPU_COUNT(&r->cpus) : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+                uint64_t used = reaped_cpu(run) + t->cpu_ns, left = used < r->cpu_ns ? r->cpu_ns - used : 0;
+
+                interval = MIN(interval, left / MIN(MAX(t->threads, 1), MAX(cores, 1)) + NSEC_PER_MSEC);
+        }
+        if (r->memory != 0 && memory > r->memory / 2)
+                interval = MIN(interval, 2 * POLL_FIRST);
+        return MAX(interval, POLL_LEAST);
+}
+
+/* Reads the tree, and ends the program if it is beyond a limit. */
 static void look(struct run *run)
 {
         const struct exec_request *r = run->order->head;
@@ -481,17 +494,7 @@ static void look(struct run *run)
                 end_for(run, END_TIMEOUT);
         else if (is_over(t.threads, r->processes)) /* for where RLIMIT_NPROC does not hold */
                 end_for(run, END_PROCESSES);
-        /* Sooner if it is near a limit. */
-        run->look_interval = MIN(run->look_interval * 2, POLL_MOST);
-        if (r->cpu_ns != 0) {
-                uint64_t cores = r->has_cpus ? (uint64_t)CPU_COUNT(&r->cpus) : (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-                uint64_t used = reaped_cpu(run) + t.cpu_ns, left = used < r->cpu_ns ? r->cpu_ns - used : 0;
-
-                run->look_interval = MIN(run->look_interval, left / MIN(MAX(t.threads, 1), MAX(cores, 1)) + NSEC_PER_MSEC);
-        }
-        if (r->memory != 0 && memory > r->memory / 2)
-                run->look_interval = MIN(run->look_interval, 2 * POLL_FIRST);
-        run->look_interval = MAX(run->look_interval, POLL_LEAST);
+        run->look_interval = next_interval(run, &t, memory);
 }
 
 /* The cost of a look is its CPU time: among sixty busy processes a look takes a second by the clock, and waiting twenty times that would be too late. */
@@ -526,7 +529,7 @@ static void look_at_folder_if_due(struct run *run)
         run->next_folder = end + MAX(MIN(2 * (begin - run->begin), FOLDER_MOST), (end - begin) * POLL_SHARE);
 }
 
-/* Returns true if the program may go on. */
+/* Obeys the caller: ends the program, or notes its next share. True: it may go on. */
 static bool read_control(struct run *run)
 {
         struct exec_command c;
@@ -605,6 +608,7 @@ static void stop_all(const struct run *run)
         }
 }
 
+/* Replies with the numbers so far. */
 static void say_paused(struct run *run, uint64_t now)
 {
         const struct exec_reply kept = run->reply;
@@ -844,11 +848,6 @@ static bool look_at_cores(const struct run *run, uint64_t *ret_busy, uint64_t *r
         return waiting_cores(r->has_cpus ? &r->cpus : NULL, ret_busy, ret_steal);
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-        return a > b ? a - b : 0;
-}
-
 static void end_waiting(struct run *run)
 {
         const struct waiting *w = &run->waiting;
@@ -861,11 +860,13 @@ static void end_waiting(struct run *run)
         if (w->seen > a->threads && a->threads == 1)
                 a->threads = 2; /* short-lived threads that no look has seen */
         if (look_at_cores(run, &busy, &steal)) {
-                a->others_ns = less(less(busy, w->busy), reaped_cpu(run));
-                a->steal_ns = less(steal, w->steal);
+                busy -= MIN(busy, w->busy);
+                a->others_ns = busy - MIN(busy, reaped_cpu(run));
+                a->steal_ns = steal - MIN(steal, w->steal);
         }
 }
 
+/* Notes the step as failed if there is an error. True if there is one. */
 static bool failed(struct run *run, enum exec_step step, int error)
 {
         if (error < 0) {
@@ -875,6 +876,7 @@ static bool failed(struct run *run, enum exec_step step, int error)
         return error < 0;
 }
 
+/* `error`: of making the run's world; 0 or -errno. */
 static void run_it(struct run *run, int error)
 {
         const struct exec_request *r = run->order->head;

@@ -394,7 +394,7 @@ static void note(struct waiting *w, pid_t id, uint64_t ns)
                 return;
         }
         w->seen++;
-        if ((w->n & (w->n - 1)) == 0) {
+        if ((w->n & (w->n - 1)) == 0) { /* full: room doubles at 0, 1, 2, 4, … */
                 grown = realloc(w->threads, MAX(2 * w->n, (size_t)1) * sizeof(*grown));
                 if (!grown)
                         return;
@@ -441,7 +441,7 @@ uint64_t waiting_total(const struct waiting *w)
 
 bool waiting_cores(const cpu_set_t *cpus, uint64_t *ret_busy, uint64_t *ret_steal)
 {
-        FILE *f = fopen("/proc/stat", "re");
+        cleanup_file FILE *f = fopen("/proc/stat", "re");
         uint64_t tick = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
         char line[512];
 
@@ -460,8 +460,6 @@ bool waiting_cores(const cpu_set_t *cpus, uint64_t *ret_busy, uint64_t *ret_stea
                         break; /* those lines come first */
                 }
         }
-        if (f)
-                fclose(f);
         return f != NULL;
 }
 

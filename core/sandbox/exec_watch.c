@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -72,11 +71,6 @@ static const struct call {
         {SYS_execveat, 0, 1, -1, 0, 0},
 };
 
-struct seen {
-        STAILQ_ENTRY(seen) link;
-        char path[];
-};
-
 struct watch {
         pthread_t thread;
         const struct order *order;
@@ -84,15 +78,15 @@ struct watch {
         int stop;         /* an eventfd */
         /* Only the thread uses these, until it has ended. */
         bool is_whole; /* nothing was missed */
-        STAILQ_HEAD(, seen) list;
-        void *tree;     /* of their paths: search.h */
-        size_t n, size; /* bytes of the paths, each with its NUL */
+        void *paths;    /* by tsearch() */
+        size_t n, size; /* how many; their bytes, each with its NUL */
 };
 
 /* -- the filter -------------------------------------------------------------------------------------------------- */
 
 #define FILTER_MOST (5 + 6 * ARRAY_SIZE(calls))
 
+/* Reports the calls of the table and allows all others. Returns the filter's length. */
 static size_t make_filter(struct sock_filter f[FILTER_MOST])
 {
         size_t n = 0;
@@ -106,7 +100,8 @@ static size_t make_filter(struct sock_filter f[FILTER_MOST])
 
                 f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)c->number, 0, c->flags < 0 ? 1 : 5);
                 if (c->flags >= 0) { /* the lower half, as all of these machines are little-endian */
-                        f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)c->flags));
+                        f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                                              (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (size_t)c->flags));
                         f[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, c->mask);
                         f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, c->value, 1, 0);
                 }
@@ -161,18 +156,15 @@ static int compare_paths(const void *a, const void *b)
 static void add_path(struct watch *w, const char *path)
 {
         const size_t size = strlen(path) + 1;
-        struct seen *s;
+        char *copy;
 
-        if (tfind(path, &w->tree, compare_paths))
+        if (tfind(path, &w->paths, compare_paths))
                 return;
-        s = w->n < PATHS_MOST && w->size + size <= BYTES_MOST ? malloc(sizeof(*s) + size) : NULL;
-        if (!s) {
+        copy = w->n < PATHS_MOST && w->size + size <= BYTES_MOST ? strdup(path) : NULL;
+        if (!copy || !tsearch(copy, &w->paths, compare_paths)) {
                 w->is_whole = false;
                 return;
         }
-        memcpy(s->path, path, size);
-        tsearch(s->path, &w->tree, compare_paths);
-        STAILQ_INSERT_TAIL(&w->list, s, link);
         w->size += size;
         w->n++;
 }
@@ -206,7 +198,7 @@ static bool is_in(const char *path, const char *folder, struct slice *ret_top)
 /* Notes a path. In the working directory only the name in it is noted: "./src". */
 static void note_path(struct watch *w, const char *path)
 {
-        static const char *const others[] = {"/proc", "/dev", "/sys", "/tmp"};
+        static const char *const unlisted[] = {"/proc", "/dev", "/sys", "/tmp"};
         struct slice top;
 
         if (is_in(path, w->order->directory, &top)) {
@@ -220,8 +212,8 @@ static void note_path(struct watch *w, const char *path)
         }
         if (is_in(path, w->order->scratch, NULL))
                 return;
-        for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-                if (is_in(path, others[i], NULL))
+        for (size_t i = 0; i < ARRAY_SIZE(unlisted); i++)
+                if (is_in(path, unlisted[i], NULL))
                         return;
         add_path(w, path);
 }
@@ -255,7 +247,7 @@ static bool read_text(pid_t pid, uint64_t at, char ret[PATH_SIZE])
         return false;
 }
 
-/* The folder that a path is relative to, with a slash at the end. */
+/* The folder that the call's path is relative to, with a slash at the end, and its length; 0: there is none. */
 static size_t read_folder(const struct seccomp_notif *n, const struct call *c, char ret[PATH_SIZE])
 {
         int directory = c->directory < 0 ? AT_FDCWD : (int)n->data.args[c->directory];
@@ -348,7 +340,6 @@ struct watch *watch_begin(const struct order *order)
         if (!w)
                 return NULL;
         *w = (struct watch){.order = order, .is_whole = true, .stop = eventfd(0, EFD_CLOEXEC)};
-        STAILQ_INIT(&w->list);
         if (w->stop >= 0 && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0) {
                 w->ours = sockets[0];
                 w->theirs = sockets[1];
@@ -371,10 +362,17 @@ void watch_bind(struct watch *w, const cpu_set_t *cpus)
                 pthread_setaffinity_np(w->thread, sizeof(*cpus), cpus);
 }
 
+static void put_path(const void *node, VISIT visit, void *file)
+{
+        const char *path = *(char *const *)node;
+
+        if (visit == postorder || visit == leaf)
+                fwrite(path, strlen(path) + 1, 1, file);
+}
+
 void watch_end(struct watch *w)
 {
         struct exec_watched watched = {0};
-        struct seen *s;
         struct stat st;
         FILE *f;
 
@@ -384,8 +382,7 @@ void watch_end(struct watch *w)
         f = fdopen(EXEC_REQUEST, "r+");
         if (!f || fseeko(f, st.st_size, SEEK_SET) < 0)
                 return;
-        STAILQ_FOREACH (s, &w->list, link)
-                fwrite(s->path, strlen(s->path) + 1, 1, f);
+        twalk_r(w->paths, put_path, f);
         if (fflush(f) == 0 && pwrite(EXEC_REQUEST, &watched, sizeof(watched), offsetof(struct exec_request, watched)) != sizeof(watched))
                 (void)errno; /* a file in memory */
 }

@@ -193,12 +193,16 @@ static bool read_reply(struct execution *x)
         return x->reply_size < sizeof(x->reply);
 }
 
-bool execution_begun(const struct execution *x)
+bool wire_begun(int wire)
 {
         bool begun = false;
 
-        return x->begun ||
-               (pread(x->wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun);
+        return pread(wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun;
+}
+
+bool execution_begun(const struct execution *x)
+{
+        return x->begun || wire_begun(x->wire);
 }
 
 /* How long it has been stopped because runs had all of its cores. */
@@ -219,7 +223,10 @@ static bool is_late(struct execution *x)
 
         if (x->cancelled || x->told_output || !execution_begun(x) || (x->begun && stood == x->stood_still))
                 return true;
-        x->deadline = wall != 0 ? (x->begun ? x->deadline : now_ns() + wall + WALL_GRACE) + stood - x->stood_still : 0;
+        if (!x->begun)
+                x->deadline = wall != 0 ? now_ns() + wall + WALL_GRACE : 0;
+        if (x->deadline != 0)
+                x->deadline += stood - x->stood_still;
         x->stood_still = stood;
         x->begun = true;
         return false;
@@ -274,7 +281,8 @@ void execution_watch(struct execution *x)
 
 bool execution_replied(const struct execution *x)
 {
-        return x->reply_size == sizeof(x->reply) && x->reply.magic == exec_magic && x->reply.step < N_STEPS && x->reply.part < N_SURROUNDINGS_PARTS && x->reply.end <= END_NOEXEC;
+        return x->reply_size == sizeof(x->reply) && x->reply.magic == exec_magic && x->reply.step < N_STEPS && x->reply.part < N_SURROUNDINGS_PARTS &&
+               x->reply.end <= END_NOEXEC;
 }
 
 static bool is_control_open(const struct execution *x)
@@ -385,7 +393,8 @@ static enum execute_doubt doubt_of(const struct execution *x, const struct execu
         return DOUBT_NONE;
 }
 
-/* An estimate where the kernel does not count it: wall time without CPU time, for a program that was taken off its core rather than left it. */
+/* Several threads wait for each other, too: then at most what others used of its cores. Where the kernel does not count it, an estimate: wall time without
+ * CPU time, if the program was taken off its core more often than it left it. */
 static uint64_t waited(const struct exec_reply *a)
 {
         uint64_t cpu = a->user_ns + a->system_ns;

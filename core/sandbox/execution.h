@@ -48,6 +48,7 @@ int execution_write_request(const struct execution *x, int *ret_fd); /* exec_req
 /* Waits until the helper's reply is there (execution_replied()), or can come no more. */
 void execution_watch(struct execution *x);
 bool execution_replied(const struct execution *x);
+bool wire_begun(int wire); /* true if the helper has set `begun` in this request */
 bool execution_begun(const struct execution *x);
 void execution_continue(struct execution *x, uint64_t share_ns); /* after a reply with `paused` */
 void execution_cancel(struct execution *x);

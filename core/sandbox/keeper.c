@@ -54,15 +54,15 @@ static int lift(const int from[EXEC_FDS], int ret[EXEC_FDS])
 
 static int start_helper(struct keeper *k, char *const *arguments)
 {
-        int sockets[2], fds[EXEC_FDS] = {-1, -1, -1, -1, -1}, nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), r;
+        int sockets[2], fds[EXEC_FDS] = {-1, -1, -1, -1, -1}, null = open("/dev/null", O_RDONLY | O_CLOEXEC), r;
 
-        r = nothing < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0 ? -errno : 0;
+        r = null < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0 ? -errno : 0;
         if (r == 0) {
                 k->control = sockets[0];
-                r = lift((int[]){nothing, k->said, k->said, sockets[1], k->wire}, fds);
+                r = lift((int[]){null, k->said, k->said, sockets[1], k->wire}, fds);
                 close(sockets[1]);
         }
-        closep(&nothing);
+        closep(&null);
         if (r == 0)
                 r = spawn(&(struct spawn_request){.fds = fds, .n_fds = EXEC_FDS, .arguments = arguments, .own_session = true}, &k->pid);
         for (size_t i = 0; i < EXEC_FDS; i++)
@@ -203,13 +203,6 @@ static int send_order(struct keeper *k, const struct execution *x)
         return order_send(k->control, fds, EXEC_FDS + n_loans);
 }
 
-static bool has_begun(const struct keeper *k)
-{
-        bool begun = false;
-
-        return pread(k->wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun;
-}
-
 /* The reason on bubblewrap's standard error, or the helper's. */
 static int explain_start(const struct keeper *k)
 {
@@ -242,7 +235,7 @@ int keeper_begin(struct keeper *k, struct execution *x)
         for (size_t i = 0; i < ARRAY_SIZE(x->theirs); i++)
                 closep(&x->theirs[i]);
         if (r < 0)
-                return has_begun(k) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox has ended")
+                return wire_begun(k->wire) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox has ended")
                                                              : -EIO;
         k->busy = true;
         x->deadline = now_ns() + (x->request->start_ns ?: START_GRACE);
@@ -251,7 +244,7 @@ int keeper_begin(struct keeper *k, struct execution *x)
         return 0;
 }
 
-/* Handles a lost run. The sandbox is not used again, whatever the cause. */
+/* Ends the sandbox of a lost run, whatever the cause. 0: nothing explains the loss; execution_result() does. */
 static int lose(struct keeper *k, struct execution *x)
 {
         struct exec_news news = {0};
@@ -259,7 +252,7 @@ static int lose(struct keeper *k, struct execution *x)
 
         if (!x->lost && !x->cancelled && read_news(k, END_GRACE, &news) == 0 && news.error != 0)
                 return errorf(-ENOSYS, "cannot make namespaces in a sandbox here: %s", strerror(news.error));
-        begun = has_begun(k);
+        begun = wire_begun(k->wire);
         end(k, true);
         if (x->inside)
                 execution_await_end(x);

@@ -120,8 +120,8 @@ int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock)
                 return 0;
         r = make_dirs(LEASES, 0755);
         if (r < 0)
-                return errorf(r, "cannot make " LEASES ", where root's runs lock their users: %s; make /run writable (in a container: --tmpfs /run), or "
-                              "start solverfs as a user other than root", strerror(-r));
+                return errorf(r, "cannot make " LEASES ", where root's runs lock their users: %s; make /run writable (in a container: --tmpfs /run), "
+                              "or start solverfs as a user other than root", strerror(-r));
         for (unsigned i = 0; r == 0 && i < n; i++) {
                 *ret_uid = SANDBOX_UID_FIRST + (slot + i) % n;
                 r = take_lease(*ret_uid, ret_lock);
@@ -195,6 +195,7 @@ static int hand_tree(int parent, const char *name, const struct owner *o, unsign
         return r;
 }
 
+/* `whole`: with all that a folder holds. */
 static int hand_path(const char *path, const struct owner *o, bool whole)
 {
         struct stat st;
@@ -205,10 +206,11 @@ static int hand_path(const char *path, const struct owner *o, bool whole)
         r = hand_one(AT_FDCWD, path, &st, o);
         if (r == 0 && whole && S_ISDIR(st.st_mode))
                 r = hand_tree(AT_FDCWD, path, o, 0);
-        return r < 0 ? errorf(r, "cannot hand %s to the sandbox's user: %s%s", path, strerror(-r),
-                              r == -EPERM ? "; root needs the capability CHOWN (in a container: do not drop it), or start solverfs as a user other than root"
-                                          : "")
-                     : 0;
+        if (r == 0)
+                return 0;
+        return errorf(r, "cannot hand %s to the sandbox's user: %s%s", path, strerror(-r),
+                      r != -EPERM ? "" : "; root needs the capability CHOWN (in a container: do not drop it), or start solverfs as a user other than "
+                                         "root");
 }
 
 /* A writable folder becomes the slot's user's; a shared one the group's, once; a read-only one is made readable to the group. That reveals nothing of
@@ -261,10 +263,9 @@ static const char *bwrap_path(void)
 {
         static const char *const paths[] = {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"};
 
-        for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
                 if (access(paths[i], X_OK) == 0)
                         return paths[i];
-        }
         return NULL;
 }
 

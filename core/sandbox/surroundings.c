@@ -48,10 +48,9 @@ static struct rlimit both(uint64_t limit)
 
 static bool any_shared(const struct execute_request *q)
 {
-        for (size_t i = 0; i < q->n_binds; i++) {
+        for (size_t i = 0; i < q->n_binds; i++)
                 if (q->binds[i].shared)
                         return true;
-        }
         return false;
 }
 
@@ -92,27 +91,24 @@ void surroundings_of(const struct execute_request *q, struct surroundings *ret)
         };
 }
 
-static bool is_given(char *const *environment, const char *variable)
+bool environment_has(char *const *environment, const char *variable)
 {
         size_t n = (size_t)(strchr(variable, '=') + 1 - variable);
 
-        for (char *const *e = environment; e && *e; e++) {
+        for (char *const *e = environment; e && *e; e++)
                 if (strncmp(*e, variable, n) == 0)
                         return true;
-        }
         return false;
 }
 
 const char *surroundings_variable(const struct execute_request *q, size_t i)
 {
-        for (size_t k = 0; k < ARRAY_SIZE(standard); k++) {
-                if (!is_given(q->environment, standard[k]) && i-- == 0)
+        for (size_t k = 0; k < ARRAY_SIZE(standard); k++)
+                if (!environment_has(q->environment, standard[k]) && i-- == 0)
                         return standard[k];
-        }
-        for (char *const *e = q->environment; e && *e; e++) {
+        for (char *const *e = q->environment; e && *e; e++)
                 if (i-- == 0)
                         return *e;
-        }
         return NULL;
 }
 

@@ -48,6 +48,7 @@ bool surroundings_set(const struct surroundings *s, uint64_t tasks, uint32_t *re
 /* -- in the library (surroundings.c) -- */
 
 void surroundings_of(const struct execute_request *q, struct surroundings *ret);
+bool environment_has(char *const *environment, const char *variable); /* by the name of "NAME=VALUE"; a list of NULL has none */
 const char *surroundings_variable(const struct execute_request *q, size_t i); /* the i-th NAME=VALUE; NULL after the last */
 struct json_t *surroundings_json(const struct execute_request *q);            /* new reference; for run.json */
 /* Checks that a program started by this process can have them, before any other preparation of a run. 0, or -EIO with a sentence. */
