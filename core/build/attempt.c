@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cache/base/fault.h"
+#include "cache/base/helper.h"
 #include "cache/base/lost.h"
 #include "core/build/build_tools.h"
 #include "core/build/dependency.h"
@@ -46,8 +47,9 @@ int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record
 
 /* -- compilers and build tools: they must not change during a build -- */
 
-/* ccache looks at the compiler's driver only. Other build tools do not matter to it: objects stay known when one of them comes or goes. */
-static int name_space(struct attempt *a)
+/* The compile cache's namespace is a digest of the compilers with their parts, and of the recipe's dependencies, as ccache looks at the compiler's driver
+ * only. Other build tools are not in it: objects stay known when one of them comes or goes. */
+static int set_namespace(struct attempt *a)
 {
         struct digest d;
         struct hasher *h = hasher_new();
@@ -77,7 +79,7 @@ int attempt_prepare_tools(struct attempt *a)
 {
         if (a->given && !has_given_toolchain(a))
                 return errorf(-ESTALE, "the compilers or build tools differ from those that this build was requested with");
-        return build_tools_shim(a->shim);
+        return helper_path("solverfs-shim", "core/build", "SOLVERFS_SHIM", a->shim);
 }
 
 /* True if a file that it used was replaced meanwhile: the build is to be repeated. A program with objects of two compilers is no commit's program,
@@ -133,9 +135,9 @@ static int attempt_once(struct attempt *a)
         a->is_watched = true;
         buffer_done(&a->watched);
         if (r == 0)
-                r = name_space(a)
-                    ?: build_tools_make(a->worktree->tools, q->sandbox, q->ccache_dir != NULL, strings_have(q->recipe->environment, BUILD_TRAIL),
-                                        &a->ccache)
+                r = set_namespace(a)
+                    ?: build_tools_make(a->worktree->tools, q->sandbox == SANDBOX_BWRAP ? TOOLS_SHIM_INSIDE : a->shim, q->ccache_dir != NULL,
+                                        strings_have(q->recipe->environment, BUILD_TRAIL), &a->ccache)
                     ?: fault_at("build.checkout")
                     ?: fill_tree(a);
         for (size_t i = 0; r == 0 && !a->made.reason && q->recipe->build[i]; i++)
@@ -160,13 +162,14 @@ static void add_quoted(struct buffer *b, struct slice text)
         }
 }
 
-/* Begins the log anew: the reason for another attempt, and the end of the one before. */
-static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *what)
+/* Makes another attempt. Its log begins with `notes`: the log from before the first attempt, then for each attempt so far why there was another one
+ * (`why`), and its last lines. */
+static int attempt_again(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *why)
 {
         struct slice said = SLICE(a->log.data + notes->size, a->log.size - notes->size);
 
-        log_info("building %s in a clean tree, as %s: %s", oid_text(commit), what, a->made.reason ?: "");
-        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", what, a->made.reason ?: "");
+        log_info("building %s in a clean tree, as %s: %s", oid_text(commit), why, a->made.reason ?: "");
+        buffer_addf(notes, "(built in a clean tree, as %s: %s)\n", why, a->made.reason ?: "");
         add_quoted(notes, slice_last_lines(said, LAST_LINES, LAST_BYTES));
         a->log.size = a->heard = 0;
         buffer_add(&a->log, notes->data, notes->size);
@@ -204,15 +207,15 @@ int attempt_record(struct attempt *a, const git_oid *commit, struct build_record
         return 0;
 }
 
-/* Keeps the state for the next build in this worktree. */
-static int keep(struct attempt *a, bool made)
+/* Empties the worktree. `is_made`: the next build there stores its programs as deltas against these. */
+static int finish_worktree(struct attempt *a, bool is_made)
 {
         cleanup_digests struct digest_list programs = {0};
         int r = fault_at("build.keep");
 
         for (size_t i = 0; i < a->made.n_outputs; i++)
                 digest_list_add(&programs, a->made.outputs[i].id.bytes);
-        return r < 0 ? r : worktree_keep(a->worktree, made ? &programs : NULL);
+        return r < 0 ? r : worktree_finish(a->worktree, is_made ? &programs : NULL);
 }
 
 int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret)
@@ -232,7 +235,7 @@ int attempt_build(struct attempt *a, const git_oid *commit, struct build_record 
         }
         if (r == 0 && a->doubted)
                 r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->made.reason);
-        if (keep(a, r == 0 && !a->made.reason) < 0)
+        if (finish_worktree(a, r == 0 && !a->made.reason) < 0)
                 log_warning("%s is left behind, or its state cannot be written", a->worktree->path);
         return r < 0 ? r : attempt_record(a, commit, ret);
 }

@@ -1,7 +1,4 @@
-/* An attempt at a build, shared by build.c (a build: of its commit, here or on a cluster, or of given sources), attempt.c (attempts in order, their
- * tools, and their record), attempt_command.c (one command), attempt_judge.c (why it failed) and attempt_output.c (its programs).
- *
- * Functions return 0 for a failed build, too: that is an answer, and `reason` says why. */
+/* An attempt at a build. Functions return 0 for a failed build, too: that is an answer, and `reason` says why. */
 #pragma once
 
 #include "core/build/attributes.h"
@@ -19,8 +16,8 @@ struct attempt {
         struct buffer log;
         size_t heard; /* bytes of the log that the request's listener has */
         bool doubted; /* the failure may have come from outside */
-        bool ccache;
-        char shim[PATH_SIZE];
+        bool ccache; /* the compile cache is used */
+        char shim[PATH_SIZE]; /* of this machine: build_tools.h */
         struct buffer watched; /* the files that its commands asked for: execute.h */
         bool is_watched;       /* the list is complete */
         int64_t began_ns;      /* since 1970 */
@@ -39,9 +36,9 @@ int attempt_fail(struct attempt *a, const char *format, ...) printf_like(2, 3);
 int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret);
 /* Makes the record of an attempt that has ended; takes its log and outputs. */
 int attempt_record(struct attempt *a, const git_oid *commit, struct build_record **ret);
-/* Finds compilers and build tools. Call before the first command. */
+/* Finds the shim. -ESTALE: given sources, and another toolchain than theirs. Call before the first attempt. */
 int attempt_prepare_tools(struct attempt *a);
-/* For -EBADMSG: no machine could build that commit. The record's reason is the error's sentence. */
+/* Makes the record of a build that failed by -EBADMSG, with the error's sentence as the reason: no machine could build that commit. */
 int attempt_refuse(struct attempt *a, const git_oid *commit, struct build_record **ret);
 
 /* -- attempt_command.c -- */

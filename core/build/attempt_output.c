@@ -15,10 +15,9 @@ void build_outputs_free(struct build_output *list, size_t n)
 
 static bool is_committed(const struct attempt *a, const char *path)
 {
-        for (size_t i = 0; i < a->sources.files.n; i++)
-                if (strcmp(a->sources.files.list[i].path, path) == 0)
-                        return true;
-        return false;
+        const struct manifest *m = &a->sources.files;
+
+        return find_in_list(&path, m->list, m->n, sizeof(*m->list), compare_strings) != NULL;
 }
 
 /* The programs that a build has made: executable files that are not sources, and not leftovers of libtool, CMake or autoconf. */
@@ -43,6 +42,7 @@ static void list_programs(const struct attempt *a, struct buffer *ret)
                 fts_close(fts);
 }
 
+/* The build made no such output: names the programs that it made. */
 static int fail_without(struct attempt *a, const char *path)
 {
         cleanup_buffer struct buffer made = {0};

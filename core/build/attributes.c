@@ -18,7 +18,7 @@ static int use_default_configuration(git_repository *git)
 int attributes_open(git_repository *git, struct attributes *ret)
 {
         *ret = (struct attributes){.git = git};
-        if (git_repository_config(&ret->owner, git) < 0)
+        if (git_repository_config(&ret->machine, git) < 0)
                 return errorf(-EIO, "cannot read git's configuration: %s", git_error_text());
         return use_default_configuration(git);
 }
@@ -36,6 +36,7 @@ static int attribute(const struct attributes *a, const struct tracked *t, const 
         return 0;
 }
 
+/* True if git here has a command for `what` ("smudge", "process") of the filter driver. */
 static bool is_configured(const struct attributes *a, const char *driver, const char *what)
 {
         cleanup_git_config git_config *snapshot = NULL;
@@ -43,7 +44,7 @@ static bool is_configured(const struct attributes *a, const char *driver, const 
         char name[256];
 
         snprintf(name, sizeof(name), "filter.%s.%s", driver, what);
-        return git_config_snapshot(&snapshot, a->owner) == 0 && git_config_get_string(&command, snapshot, name) == 0 && *command;
+        return git_config_snapshot(&snapshot, a->machine) == 0 && git_config_get_string(&command, snapshot, name) == 0 && *command;
 }
 
 static int check_driver(const struct attributes *a, const struct tracked *t)

@@ -12,7 +12,7 @@
 
 struct attributes {
         git_repository *git; /* borrowed */
-        git_config *owner;   /* owned: git's configuration on this machine, searched for filters */
+        git_config *machine; /* owned: git's configuration on this machine, searched for filters */
 };
 
 /* The repository's handle must be the caller's own: its configuration becomes git's default. */

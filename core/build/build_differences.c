@@ -69,12 +69,14 @@ int build_differences(struct programs *programs, const struct build_record *a, c
         int r = 0;
 
         *ret = NULL;
-        for (size_t i = 0; r == 0 && i < b->n_outputs && i < a->n_outputs; i++)
-                if (!digest_equal(&a->outputs[i].id, &b->outputs[i].id))
-                        r = compare_output(programs, &a->outputs[i], &b->outputs[i], &text);
-        for (size_t i = 0; r == 0 && i < b->n_outputs && i < a->n_outputs; i++)
-                if (a->outputs[i].executable != b->outputs[i].executable)
-                        buffer_addf(&text, "%soutput %s is executable in one only", text.size > 0 ? "; " : "", b->outputs[i].name);
+        for (size_t i = 0; r == 0 && i < MIN(a->n_outputs, b->n_outputs); i++) {
+                const struct build_output *x = &a->outputs[i], *y = &b->outputs[i];
+
+                if (!digest_equal(&x->id, &y->id))
+                        r = compare_output(programs, x, y, &text);
+                if (x->executable != y->executable)
+                        buffer_addf(&text, "%soutput %s is executable in one only", text.size > 0 ? "; " : "", y->name);
+        }
         if (r == 0 && text.size > 0)
                 *ret = copy_prefix(text.data, text.size);
         return r;

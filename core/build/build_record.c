@@ -93,7 +93,7 @@ static void transfer_programs(struct transfer *t, struct build_record *b)
         b->n_programs = kept;
 }
 
-/* All but the log, which comes last and is the caller's. */
+/* All but the log, which comes last and is the caller's. *is_clean is false for an incremental build of an older version. */
 static void transfer_record(struct transfer *t, struct build_record *b, bool *is_clean)
 {
         bool has_reason = b->reason;

@@ -9,11 +9,6 @@
 #define CCACHE    "/usr/bin/ccache"
 #define SHIM_LINK ".shim" /* the target of the other links */
 
-int build_tools_shim(char ret[PATH_SIZE])
-{
-        return helper_path("solverfs-shim", "core/build", "SOLVERFS_SHIM", ret);
-}
-
 static int add_link(const char *folder, const char *name, const char *target)
 {
         char path[PATH_SIZE];
@@ -75,20 +70,17 @@ static int add_trail(const char *folder)
         return r < 0 ? errorf(r, "cannot copy %s to %s: %s", from, to, strerror(-r)) : 0;
 }
 
-int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_compilers, bool with_trail, bool *ret_has_ccache)
+int build_tools_make(const char *folder, const char *shim, bool with_compilers, bool with_trail, bool *ret_has_ccache)
 {
-        char shim[PATH_SIZE];
-        int r = build_tools_shim(shim);
+        int r = remove_tree(folder);
 
         *ret_has_ccache = with_compilers && access(CCACHE, X_OK) == 0;
-        if (r == 0)
-                r = remove_tree(folder);
         if (r == 0 && mkdir(folder, 0755) < 0)
                 r = errorf(-errno, "cannot make folder %s: %s", folder, strerror(errno));
         if (r == 0 && chmod(folder, 0755) < 0) /* the umask is a store's */
                 r = -errno;
         if (r == 0)
-                r = add_link(folder, SHIM_LINK, sandbox == SANDBOX_BWRAP ? TOOLS_SHIM_INSIDE : shim)
+                r = add_link(folder, SHIM_LINK, shim)
                     ?: add_link(folder, "date", SHIM_LINK);
         if (r == 0 && with_trail)
                 r = add_trail(folder);

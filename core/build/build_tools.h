@@ -11,8 +11,6 @@
 #define BUILD_TRAIL_NAME "solverfs-trail-2.a"
 #define BUILD_TRAIL      "SOLVERFS_BUILD_TRAIL=" TOOLS_INSIDE "/" BUILD_TRAIL_NAME
 
-/* Finds the shim beside the helper of execute.h, or at $SOLVERFS_SHIM (tests). -ENOENT with a sentence. */
-int build_tools_shim(char ret[PATH_SIZE]);
-/* Makes the folder anew: `date` and, with `with_compilers` if ccache is installed, all compilers that are, too; *ret_has_ccache says whether it
- * is. `sandbox` decides where the links lead. `with_trail`: compilers in any case, and the runtime. */
-int build_tools_make(const char *folder, enum sandbox_kind sandbox, bool with_compilers, bool with_trail, bool *ret_has_ccache);
+/* Makes the folder anew, with a link named `date`. *ret_has_ccache: `with_compilers`, and ccache is installed. Then, or with `with_trail`, each installed
+ * compiler has a link, too; `with_trail` adds the runtime. `shim`: where the links lead, as the build sees it. */
+int build_tools_make(const char *folder, const char *shim, bool with_compilers, bool with_trail, bool *ret_has_ccache);

@@ -171,6 +171,7 @@ static int list_tree(struct listing *l, const git_oid *oid, unsigned depth)
         return r;
 }
 
+/* Lists one of the recipe's paths: a file, or a folder with all its files. */
 static int list_path(struct listing *l, const git_tree *root, const char *path)
 {
         cleanup_git_tree_entry git_tree_entry *e = NULL;
@@ -214,7 +215,7 @@ int sources_list(git_repository *git, const git_oid *commit, char *const *paths,
 void sources_done(struct sources *s)
 {
         manifest_done(&s->files);
-        git_config_free(s->attributes.owner);
+        git_config_free(s->attributes.machine);
 }
 
 int sources_content(void *sources, const struct tracked *t, struct blob *ret)

@@ -30,6 +30,7 @@ static int span_find(struct history *h, const struct recipe *era, struct span *r
         return r == 0 && *to ? find_end(h, era, to, &ret->to) : r;
 }
 
+/* COMMIT_NONE is in no era. */
 static int span_holds(struct history *h, const struct span *s, uint32_t commit, bool *ret)
 {
         bool is_after = false;
@@ -71,11 +72,12 @@ const struct recipe *era_or_solver(struct history *h, const struct recipe *r, ui
         return era_of(h, r, commit, &era) < 0 ? r : era;
 }
 
+/* Notes the era's number for each commit that it holds and no earlier era does. */
 static int mark(struct history *h, const struct span *s, uint32_t era, uint32_t n, uint32_t *list)
 {
         int r = 0;
 
-        for (uint32_t i = s->is_commit ? s->from : 0; r == 0 && i < (s->is_commit ? MIN(s->from + 1, n) : n); i++) {
+        for (uint32_t i = 0; r == 0 && i < n; i++) {
                 bool holds = false;
 
                 if (list[i] == 0)

@@ -13,6 +13,7 @@
 #define TAKE_TRIES 20
 #define TAKE_NS    NSEC_PER_MSEC
 
+/* The file grows no further. */
 static void stop(struct live_log *l, int r)
 {
         log_warning("the output of a build cannot be shown while it builds: %s", strerror(-r));

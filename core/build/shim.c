@@ -61,7 +61,7 @@ static bool any(const char *s, const char *const *list, bool (*matches)(const ch
 }
 
 /* The arguments after the first, preceded by these two. */
-static char **with_first(int argc, char **argv, const char *first, const char *second)
+static char **with_two_first(int argc, char **argv, const char *first, const char *second)
 {
         char **list = calloc((size_t)argc + 2, sizeof(*list));
 
@@ -90,17 +90,18 @@ static bool names_time(const char *argument)
         return false;
 }
 
+/* Runs date(1), with SOURCE_DATE_EPOCH as the time to show, or left alone: with the arguments as they are. */
 static int show_date(int argc, char **argv)
 {
         const char *epoch = getenv("SOURCE_DATE_EPOCH");
-        bool named = !epoch || !*epoch || epoch[strspn(epoch, "0123456789")] != '\0' || strlen(epoch) > 18;
+        bool is_left_alone = !epoch || !*epoch || epoch[strspn(epoch, "0123456789")] != '\0' || strlen(epoch) > 18;
         char at[64];
 
         for (int i = 1; i < argc; i++)
-                named |= names_time(argv[i]);
-        snprintf(at, sizeof(at), "--date=@%s", named ? "" : epoch);
-        if (!named) /* before the format, and before a "--" */
-                argv = with_first(argc, argv, argv[0], at);
+                is_left_alone |= names_time(argv[i]);
+        snprintf(at, sizeof(at), "--date=@%s", is_left_alone ? "" : epoch);
+        if (!is_left_alone) /* before the format, and before a "--" */
+                argv = with_two_first(argc, argv, argv[0], at);
         execv("/usr/bin/date", argv);
         execv("/bin/date", argv);
         die("date");
@@ -198,6 +199,7 @@ static bool name_of_line(const char *line, const char *end, char name[PATH_MAX])
         return n > 0;
 }
 
+/* Adds the name and the digest of each file that the text names, once. */
 static void add_digests(XXH3_state_t *state, const char *text, size_t size)
 {
         const char *end = text + size, *next;
@@ -269,7 +271,7 @@ static void text_replace(struct text *t)
 /* True if -fdirectives-only can be used: for GCC by its usual names, and sources in C and C++. An assembler's text is lexed in another way. */
 static bool may_follow_directives_only(char **argv)
 {
-        static const char *const others[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C", NULL};
+        static const char *const excluding[] = {"-P", "-traditional", "-fpreprocessed", "-fdirectives-only", "-C", NULL};
         static const char *const names[] = {"cc", "c++", "gcc", "g++"};
         const char *name = strrchr(argv[1], '/');
         size_t n;
@@ -278,7 +280,7 @@ static bool may_follow_directives_only(char **argv)
         n = strcspn(name, "0123456789");
         n -= n > 0 && name[n] != '\0' && name[n - 1] == '-'; /* gcc-12 */
         for (char **p = argv + 2; *p; p++)
-                if (ends(*p, ".S") || any(*p, others, begins))
+                if (ends(*p, ".S") || any(*p, excluding, begins))
                         return false;
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
                 if (strlen(names[i]) == n && memcmp(name, names[i], n) == 0)
@@ -291,7 +293,7 @@ static bool is_blank(char c)
         return c == ' ' || c == '\t' || c == '\\';
 }
 
-/* True if the word is an argument by itself or a string by itself. In prose and in names it hardly ever is. */
+/* True if the word stands alone between brackets, commas or quotes, as in _Pragma("once") or PRAGMA(once). In prose and in names it hardly ever does. */
 static bool has_argument(const struct text *t, const char *word)
 {
         const char *end = t->bytes + t->size, *p = t->bytes;
@@ -312,13 +314,13 @@ static bool has_argument(const struct text *t, const char *word)
 
 /* True if the operator _Pragma may change a later directive: it can change macros and say `once`, and -fdirectives-only does not look at it. Lines of
  * #pragma are followed. */
-static bool has_operators_for_directives(const struct text *t)
+static bool pragmas_change_directives(const struct text *t)
 {
         return has(t, "_Pragma") && (has(t, "push_macro") || has(t, "pop_macro") || has_argument(t, "once"));
 }
 
-/* GCC before 11 reads directives inside raw strings. */
-static bool is_by_gcc_11(const struct text *t)
+/* GCC before 11 reads directives inside raw strings. (With -fdirectives-only the text has the predefined macros.) */
+static bool is_by_gcc_11_or_later(const struct text *t)
 {
         static const char version[] = "\n#define __GNUC__ ";
         const char *found = t->bytes ? memmem(t->bytes, t->size, version, strlen(version)) : NULL;
@@ -330,8 +332,8 @@ static bool is_by_gcc_11(const struct text *t)
  * found in definitions, too, as the text holds all of them. */
 static bool says_all(const struct text *t)
 {
-        return !has(t, "__DATE__") && !has(t, "__TIME__") && !has(t, "__TIMESTAMP__") && !has(t, "pch_preprocess") && is_by_gcc_11(t) &&
-               !has_operators_for_directives(t);
+        return !has(t, "__DATE__") && !has(t, "__TIME__") && !has(t, "__TIMESTAMP__") && !has(t, "pch_preprocess") && is_by_gcc_11_or_later(t) &&
+               !pragmas_change_directives(t);
 }
 
 /* Returns the preprocessor's exit status. A try prints nothing on standard error. */
@@ -359,7 +361,7 @@ static bool follow_directives_only(int argc, char **argv, const char *output)
         struct text t;
         bool ok;
 
-        if (run_preprocessor(with_first(argc - 1, argv + 1, argv[1], "-fdirectives-only"), true) != 0)
+        if (run_preprocessor(with_two_first(argc - 1, argv + 1, argv[1], "-fdirectives-only"), true) != 0)
                 return false;
         t = output_open(output);
         ok = says_all(&t);
@@ -392,10 +394,11 @@ static int preprocess(int argc, char **argv)
 
 /* -- compilers -------------------------------------------------------------------------------------------------- */
 
-/* True if ccache and the preprocessed text cover everything that the object depends on. Otherwise it is compiled. */
+/* True if ccache and the preprocessed text cover everything that the object depends on. Otherwise the compiler runs without ccache. */
 static bool may_be_cached(char **argv)
 {
         static const char *const unseen[] = {
+                /* the effects of these, or the files that they name, are not in the text */
                 "-B", "-specs", "--specs", "-wrapper", "-fplugin", "-Wa,@", "-Wa,-I", "-Xassembler", "--sysroot", "-fprofile-use",
                 "-fauto-prof", "-Xclang", "-fprofile-dir", "-x", "-fbranch-prob", "-fmodules", "-fmodule", "--config", "@",
                 /* these leave a file beside the object that ccache does not keep */
@@ -485,8 +488,9 @@ static int compile(const char *name, int argc, char **argv)
         }
         if (archive)
                 argv = with_trail(compiler, archive, &argc, argv);
+        /* ccache hashes the compiler; with those two variables GCC runs programs (cc1, as) from other folders */
         if (getenv("CCACHE_DIR") && !getenv("COMPILER_PATH") && !getenv("GCC_EXEC_PREFIX") && may_be_cached(argv))
-                execv(CCACHE, with_first(argc, argv, CCACHE, compiler));
+                execv(CCACHE, with_two_first(argc, argv, CCACHE, compiler));
         argv[0] = compiler;
         execv(compiler, argv);
         die(compiler);

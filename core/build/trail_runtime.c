@@ -160,6 +160,7 @@ static void *anonymous(size_t size)
         return p == MAP_FAILED ? NULL : p;
 }
 
+/* The function's place in the table, or the free one that it would have. */
 static struct function *find(uintptr_t address)
 {
         size_t at = (address * MIX_STEP) >> 20 & (n_table - 1);
@@ -290,6 +291,7 @@ static void end_chunk(void)
         hash = length = 0;
 }
 
+/* Adds a step to the chunk. `x`: 3 * the function's id, + 1 for a return, + 2 (and the outcome) for a comparison. */
 static void step(uint64_t x)
 {
         x *= MIX_STEP;
@@ -301,6 +303,7 @@ static void step(uint64_t x)
                 end_chunk();
 }
 
+/* Puts the beginning of a line about the function; before its first mention also the line F. */
 static void put_function(char kind, struct function *f)
 {
         if (!f->is_told) {
@@ -331,6 +334,7 @@ static void begin_window(void)
         }
 }
 
+/* True if the next step is to be printed. Prints the window's beginning before its first step, and ends the program behind its last one. */
 static bool is_in_window(void)
 {
         if (steps < from)
@@ -347,6 +351,7 @@ static bool is_in_window(void)
         _exit(0);
 }
 
+/* Prints a call ('C') or return ('R') in the window; in small letters if it is no step. */
 static void tell(char kind, struct function *f)
 {
         if (!is_in_window())
@@ -422,12 +427,10 @@ static void compared(unsigned outcome, const void *at)
         if (f->id == 0)
                 return;
         if (is_in_window()) {
-                unsigned file = f->file;
-
                 put_function('T', f);
                 put_number(outcome);
-                put_number(file);
-                put_number((uintptr_t)at - 1 - files[file].base);
+                put_number(f->file);
+                put_number((uintptr_t)at - 1 - files[f->file].base);
                 put("\n", 1);
         }
         step((f->id * 3 + 2) ^ (uint64_t)(outcome + 1) << 40);

@@ -13,7 +13,7 @@
 #define FORMAT      1
 #define DEPENDENCY  N_FILE_KINDS       /* next to the kinds of files: a folder with all its content */
 #define SOURCE      (N_FILE_KINDS + 1) /* a name in the root of the sources */
-#define LINKS_MOST  40
+#define LINKS_MOST  40                 /* in a row, as for the kernel */
 
 struct used {
         const struct attempt *attempt;
@@ -49,6 +49,7 @@ static bool says_nothing(const char *path)
         return is_in_any(path, files) || strstr(path, "/__pycache__/") || strstr(path, "/locale-archive") || strstr(path, "/gconv-modules.cache");
 }
 
+/* True for the name of a file or folder in the root of the sources. */
 static bool is_source(const struct manifest *sources, const char *name)
 {
         for (size_t i = 0; i < sources->n; i++)
@@ -57,7 +58,8 @@ static bool is_source(const struct manifest *sources, const char *name)
         return false;
 }
 
-/* In the sandbox all other paths are never there. Without a sandbox the whole machine is visible, including our own folders. */
+/* True if the path is in the recipe's dependencies or the system's folders: nothing else of the machine is in the sandbox. Without a sandbox the whole
+ * machine is visible: then any path but those in our own folders. */
 static bool counts(const struct build_request *q, const char *path)
 {
         const char *const ours[] = {"/tmp", "/var/tmp", q->work_dir, q->ccache_dir ?: q->work_dir, q->downloads_dir, NULL};
@@ -180,6 +182,7 @@ static void add_interpreter(struct used *u, const char *path)
 
 /* -- the list -- */
 
+/* Adds files that no call named: interpreters, and the assembler that follows a compiler. */
 static void add_implied(struct used *u)
 {
         const size_t most = 6 * u->n; /* an interpreter may be a script, but the kernel follows at most five: more is a circle */
@@ -194,6 +197,7 @@ static void add_implied(struct used *u)
         }
 }
 
+/* An entry of the list: kind(1), the digest if the kind has one, the path's length(2), path. */
 static void put_entry(struct buffer *b, uint8_t kind, const struct digest *d, const char *path)
 {
         record_put_u8(b, kind);
@@ -235,7 +239,8 @@ static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
         return false;
 }
 
-/* A file that is gone is not noticed: any change of its folder would mean a build anew. */
+/* True if the file, or a link that leads to it, is newer than the attempt's begin. A file that is gone is not noticed: only its folder's time would show
+ * that, and that changes with every other file in it, too. */
 static bool has_moved(const struct attempt *a, const char *path, const struct file_look *look)
 {
         char last[PATH_SIZE];
@@ -276,9 +281,8 @@ bool attempt_list_used(struct attempt *a)
         }
         if (!is_watched)
                 put_dependencies(a->request, &b);
-        for (size_t i = 0; i < u.n; i++)
-                free(u.list[i]);
-        free(u.list);
+        list_add(u.list, u.n, NULL);
+        strings_free(u.list);
         strings_free(u.mounts);
         file_digests_save();
         blob_done(&a->made.used);
@@ -303,82 +307,76 @@ static bool is_still(uint8_t kind, const struct digest *before, const char *path
 struct entry {
         uint8_t kind;
         struct digest digest; /* if the kind has one */
-        char *path;           /* owned */
+        char *path;
 };
-static void entry_done(struct entry *e)
-{
-        free(e->path);
-}
 
-/* False at the end, or if the entry is damaged: record_end() tells which. */
-static bool read_entry(struct record *r, struct entry *ret)
-{
-        if (r->error < 0 || record_left(r) == 0)
-                return false;
-        ret->kind = record_u8(r);
-        if (ret->kind == FILE_CONTENT || ret->kind == DEPENDENCY)
-                record_raw(r, ret->digest.bytes, DIGEST_SIZE);
-        ret->path = record_string(r, record_u16(r));
-        return r->error == 0;
-}
-
-static struct record open_list(struct slice list)
+/* Calls fn for each entry. Stops at, and returns, fn's first non-zero value. -EBADMSG with a sentence if the list is damaged. */
+static int each_entry(struct slice list, int (*fn)(void *user, const struct entry *e), void *user)
 {
         struct record r = record_of(list);
+        int k = 0;
 
         record_version(&r, FORMAT);
-        return r;
+        while (k == 0 && r.error == 0 && record_left(&r) > 0) {
+                cleanup_free char *path = NULL;
+                struct entry e = {.kind = record_u8(&r)};
+
+                if (e.kind == FILE_CONTENT || e.kind == DEPENDENCY)
+                        record_raw(&r, e.digest.bytes, DIGEST_SIZE);
+                e.path = path = record_string(&r, record_u16(&r));
+                k = r.error == 0 ? fn(user, &e) : 0;
+        }
+        return k ?: record_end(&r, "the list of what a build used");
+}
+
+static int find_unbound(void *dependencies, const struct entry *e)
+{
+        return e->kind != SOURCE && (find_parent(e->path) || !(is_dependency(dependencies, e->path) ||
+                                                               (e->kind != DEPENDENCY && is_in_any(e->path, system_folders))));
 }
 
 bool used_list_is_bound(struct slice list, char *const *dependencies)
 {
-        struct record r = open_list(list);
-        bool is_bound = true;
+        return each_entry(list, find_unbound, (void *)dependencies) == 0;
+}
 
-        while (is_bound) {
-                cleanup(entry_done) struct entry e = {0};
-
-                if (!read_entry(&r, &e))
-                        break;
-                is_bound = e.kind == SOURCE || (!find_parent(e.path) && (is_dependency(dependencies, e.path) ||
-                                                                        (e.kind != DEPENDENCY && is_in_any(e.path, system_folders))));
-        }
-        return is_bound && r.error == 0;
+static int find_changed(void *ret_path, const struct entry *e)
+{
+        if (e->kind == SOURCE || is_still(e->kind, &e->digest, e->path))
+                return 0;
+        *(char **)ret_path = copy_string(e->path);
+        return 1;
 }
 
 int used_list_check(struct slice list, char **ret_path)
 {
-        struct record r = open_list(list);
-        bool is_same = true;
+        int r = each_entry(list, find_changed, ret_path);
 
-        while (is_same) {
-                cleanup(entry_done) struct entry e = {0};
-
-                if (!read_entry(&r, &e))
-                        break;
-                is_same = e.kind == SOURCE || is_still(e.kind, &e.digest, e.path);
-                if (!is_same)
-                        *ret_path = steal_pointer(e.path);
-        }
         file_digests_save();
-        return is_same ? record_end(&r, "the list of what a build used") : 1;
+        return r;
+}
+
+struct name_listener {
+        void (*fn)(void *user, const char *name);
+        void *user;
+        bool has_any;
+};
+
+static int tell_source(void *listener, const struct entry *e)
+{
+        struct name_listener *l = listener;
+
+        if (e->kind != SOURCE)
+                return 0;
+        l->has_any = true;
+        l->fn(l->user, e->path);
+        return 0;
 }
 
 int used_list_sources(struct slice list, void (*fn)(void *user, const char *name), void *user)
 {
-        struct record r = open_list(list);
-        bool has_any = false;
+        struct name_listener l = {fn, user, false};
+        int r = each_entry(list, tell_source, &l);
 
-        for (;;) {
-                cleanup(entry_done) struct entry e = {0};
-
-                if (!read_entry(&r, &e))
-                        break;
-                if (e.kind == SOURCE)
-                        fn(user, e.path);
-                has_any |= e.kind == SOURCE;
-        }
-        if (record_end(&r, "the list of what a build used") < 0)
-                return -EBADMSG;
-        return has_any ? 0 : -ENOENT;
+        return r < 0 || l.has_any ? r : -ENOENT;
 }

@@ -29,7 +29,6 @@ static int write_state(const struct worktree *w, const struct digest_list *progr
 {
         cleanup_buffer struct buffer text = {0};
 
-        buffer_add(&text, "", 0);
         for (size_t i = 0; i < programs->n; i++)
                 buffer_addf(&text, "%s\n", digest_text(&programs->list[i]).s);
         return write_file_atomic(w->state, text.data, text.size, 0600);
@@ -45,7 +44,7 @@ static int worktree_open(const char *work_dir, unsigned number, struct worktree 
 
         *ret = (struct worktree){.lock = -1};
         snprintf(name, sizeof(name), "%u.lock", number);
-        if (snprintf(ret->path, PATH_SIZE, "%s/%u", work_dir, number) >= PATH_SIZE - 16)
+        if (snprintf(ret->path, PATH_SIZE, "%s/%u", work_dir, number) >= PATH_SIZE - 16) /* room for the suffixes */
                 return errorf(-ENAMETOOLONG, "path too long: %s", work_dir);
         snprintf(ret->scratch, PATH_SIZE, "%s/%u.scratch", work_dir, number);
         snprintf(ret->old, PATH_SIZE, "%s/%u.old", work_dir, number);
@@ -71,7 +70,7 @@ static int make_folder(const char *path)
         return mkdir(path, 0700) < 0 && errno != EEXIST ? errorf(-errno, "cannot make folder %s: %s", path, strerror(errno)) : 0;
 }
 
-/* Renames the files first: a build whose solverfs was killed dies a moment later than its lock, and its last writes go there. */
+/* Renames the folder first: processes of a build whose solverfs was killed outlive its lock for a moment, and write on into the renamed one. */
 static int remove_contents(struct worktree *w)
 {
         int r = remove_tree(w->old);
@@ -96,7 +95,7 @@ int worktree_begin(struct worktree *w)
         return r == 0 ? make_folder(w->scratch) : r;
 }
 
-int worktree_keep(struct worktree *w, const struct digest_list *programs)
+int worktree_finish(struct worktree *w, const struct digest_list *programs)
 {
         int r = remove_contents(w);
 
@@ -116,7 +115,7 @@ void worktree_release(struct worktree *w)
         closep(&w->lock);
 }
 
-/* Removes the files of a killed build. A worktree in use stays. */
+/* Removes the files of a killed build, if the name is that of a worktree's lock. A worktree in use stays. */
 static int empty_idle(void *, const char *work_dir, const char *name)
 {
         cleanup_worktree struct worktree w = {.lock = -1};

@@ -18,9 +18,9 @@ struct worktree {
 
 /* Takes the first idle worktree, or a new one if all are in use. */
 int worktree_take(const char *work_dir, struct worktree *ret);
-/* Empties it. */
+/* Makes it empty, with its scratch folder, for a build. */
 int worktree_begin(struct worktree *w);
 /* Empties it after a build. `programs` are those that the build made; NULL: the state stays. */
-int worktree_keep(struct worktree *w, const struct digest_list *programs);
+int worktree_finish(struct worktree *w, const struct digest_list *programs);
 void worktree_release(struct worktree *w);
 #define cleanup_worktree cleanup(worktree_release)
