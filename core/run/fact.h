@@ -1,9 +1,9 @@
 /* A fact: the result of one run of a program on a case under limits. Kept for good; never recomputed, only superseded.
  *
  * Limits are not part of a run's key. A fact "solved after 0.4 s" or "not solved within 20 s" answers every limit under which it must hold, too
- * (docs/tree.md, 9): solved within both the asked time and memory, or timed out at no less time with no more memory than asked. With the "rusage"
- * method memory is limited as address space and measured as resident size, so a solved fact answers only for at least the memory it was run with, and an
- * `error` or `crash` for the same memory only. */
+ * (docs/tree.md, 9): solved within both the asked time and memory, or timed out at no less time with no more memory than asked. Our runs
+ * limit memory as address space and measure it as resident size, so a solved fact answers only for at least the memory it was run with, and an `error` or
+ * `crash` for the same memory only. */
 #pragma once
 
 #include <jansson.h>
@@ -27,7 +27,7 @@ struct fact {
         uint64_t cpu_ns, memory;
         /* the limits it was run under; stack 0: not known, as in facts written before it was set */
         struct recipe_limits limits;
-        bool address_space;   /* memory was limited as address space (the "rusage" method) */
+        bool address_space;   /* memory was limited as address space; false: imported, from a tool that limits resident memory */
         int64_t measured;     /* seconds since the epoch */
         int64_t remeasured;   /* the same, of a run with --again; for a chosen fact the time when it was chosen; else 0 */
         bool disturbed;       /* it waited for others at every attempt: its time is only a bound */

@@ -5,7 +5,7 @@
 #include "cache/base/record.h"
 #include "core/run/cell_file.h"
 
-#define ANSWER_SIZE 16 /* time, and the memory so far */
+#define ANSWER_SIZE 16 /* in fact.answers: when an answer came(8), the peak memory until then(8) */
 
 void fact_take_answers(struct fact *f, const struct run_result *t)
 {
@@ -16,7 +16,7 @@ void fact_take_answers(struct fact *f, const struct run_result *t)
                 uint64_t when = timeline_when(&t->run.printed, v->ends[i]);
 
                 if (when == UINT64_MAX)
-                        return;
+                        return; /* not known: then of none */
                 record_put_u64(&b, when);
                 record_put_u64(&b, i + 1 < v->n || !v->is_answer ? timeline_amount(&t->run.grown, when) : t->run.memory);
         }

@@ -57,18 +57,9 @@ static void remember(const char *path, const uint64_t moment[MOMENT_WORDS], cons
         k->digest = *digest;
 }
 
-static bool recall(const char *path, const uint64_t moment[MOMENT_WORDS], struct digest *ret)
-{
-        const struct known *k = find(path);
-
-        if (!k || memcmp(k->moment, moment, sizeof(k->moment)) != 0)
-                return false;
-        *ret = k->digest;
-        return true;
-}
-
 /* -- a look -- */
 
+/* True if a further change would show another time. */
 static bool is_settled(const struct stat *st)
 {
         struct timespec now;
@@ -99,6 +90,7 @@ static bool hash_file(const char *path, struct digest *ret)
 void file_look(const char *path, struct file_look *ret)
 {
         uint64_t moment[MOMENT_WORDS];
+        const struct known *k;
         struct stat st;
         bool is_known;
 
@@ -113,7 +105,10 @@ void file_look(const char *path, struct file_look *ret)
                 return;
         moment_of(&st, moment);
         pthread_mutex_lock(&digests.lock);
-        is_known = recall(path, moment, &ret->digest);
+        k = find(path);
+        is_known = k && memcmp(k->moment, moment, sizeof(moment)) == 0;
+        if (is_known)
+                ret->digest = k->digest;
         pthread_mutex_unlock(&digests.lock);
         if (!is_known && !hash_file(path, &ret->digest))
                 *ret = (struct file_look){.kind = FILE_OTHER, .changed_ns = ret->changed_ns};

@@ -4,6 +4,7 @@
 
 #define DISK_FULL (UINT64_C(16) << 20)
 
+/* True if an output has the error's text. */
 static bool say(const struct slice *outputs, size_t n, int error)
 {
         const char *words = strerrordesc_np(error); /* untranslated, as in a sandbox */
@@ -14,6 +15,7 @@ static bool say(const struct slice *outputs, size_t n, int error)
         return false;
 }
 
+/* EDQUOT among the words is a quota. ENOSPC may be of another file system, unless this one has less left than was allowed, or no free inode. */
 int full_disk_check(const char *folder, const char *what, const struct slice *outputs, size_t n, uint64_t most)
 {
         struct statvfs s;

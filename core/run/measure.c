@@ -36,7 +36,8 @@ static void measurement_done(struct measurement *m)
 
 /* -- one run -- */
 
-static int run_undisturbed(const struct measurement *m, struct run_result *ret)
+/* Runs the program; a second time if something outside may have ended the run (run_check_doubt()). */
+static int run_without_doubt(const struct measurement *m, struct run_result *ret)
 {
         const struct measure_request *q = m->request;
         int r = 1;
@@ -60,7 +61,7 @@ static uint64_t small_share(uint64_t ns)
 
 static bool is_disturbed(const struct execute_result *r)
 {
-        int as_if = fault_at("measure.sample");
+        int as_if = fault_at("measure.sample"); /* a test's word: -EBUSY is disturbed, any other error is not */
 
         if (as_if < 0)
                 return as_if == -EBUSY;
@@ -80,7 +81,7 @@ static int take_sample(struct measurement *m)
 {
         const struct measure_request *q = m->request;
         struct taken *t = &m->taken[m->n];
-        int r = run_undisturbed(m, &t->result);
+        int r = run_without_doubt(m, &t->result);
 
         if (r < 0)
                 return r;
@@ -161,8 +162,8 @@ static size_t least_disturbed(const struct measurement *m)
         return best;
 }
 
-/* True if further samples could change the lower median. With r to come, the final median lies among the present ones between its place at the end and r
- * places before. */
+/* True if further samples could change the lower median. With `left` to come, the final median lies among the present ones between its place at the end
+ * and `left` places before. */
 static bool can_change(const struct measurement *m, const struct taken *const *sorted, size_t n)
 {
         size_t most = most_samples(m), place = (most - 1) / 2, left = most - n;
@@ -196,6 +197,7 @@ static size_t choose_sample(struct measurement *m, const struct taken **sorted)
         return n;
 }
 
+/* Takes samples until there are enough (measure.h), and chooses one. */
 static int take_samples(struct measurement *m)
 {
         cleanup_free const struct taken **sorted = allocate(most_samples(m) + MEASURE_RETRIES, sizeof(*sorted));

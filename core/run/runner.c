@@ -215,6 +215,7 @@ static int make_request(struct runner *r)
         return k;
 }
 
+/* True if the sandbox is kept for the next run. */
 static bool keeps(const struct runner *r)
 {
         return !r->options.fresh && !r->no_namespaces;
@@ -275,6 +276,7 @@ static void drop_keeper(struct runner *r, enum keeper_state why)
         r->keeper = keeper_close(r->keeper);
 }
 
+/* Opens a keeper, unless there is one that is clean. */
 static int need_keeper(struct runner *r)
 {
         struct execute_request like = r->request;
@@ -334,10 +336,9 @@ static int check_executed(const struct runner *r, const struct execute_result *r
 
         if (run->end == END_NOEXEC && run->code == EACCES && !r->options.remote && statvfs(r->binds[0].source, &fs) == 0 && fs.f_flag & ST_NOEXEC)
                 return errorf(-EIO, "cannot run %s: its file system is mounted noexec; mount it without", r->binds[0].source);
-        for (size_t i = 0; run->end == END_NOEXEC && i < ARRAY_SIZE(ours); i++) {
+        for (size_t i = 0; run->end == END_NOEXEC && i < ARRAY_SIZE(ours); i++)
                 if (run->code == ours[i])
                         return errorf(-run->code, "cannot execute %s: %s", r->binds[0].source, strerror(run->code));
-        }
         return 0;
 }
 

@@ -58,6 +58,8 @@ static int write_again(struct runner_files *f, struct slice bytes)
         return r;
 }
 
+/* In the folder that becomes /case: bytes go into the file of the last run, a file is linked or copied. Otherwise a file stays where it is, and bytes are
+ * copied. */
 static int make_input(struct runner_files *f, const struct run_input *input, bool in_folder, const char *name)
 {
         int r;

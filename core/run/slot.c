@@ -8,7 +8,7 @@
 #include "core/run/host.h"
 
 #define MACHINE_FOLDER "/run/lock/solverfs"
-#define AWAIT_MS       1  /* for something about to happen */
+#define AWAIT_MS       1 /* between two looks at a core that a build is leaving */
 
 static unsigned n_leased;  /* atomic; leased by this process */
 static uint64_t last_left; /* atomic; when it gave a lease back last */
@@ -101,14 +101,14 @@ static int open_core(const char *folder, int cpu, bool shared, int *ret_fd)
         return lock_open_public(folder, name, shared, ret_fd);
 }
 
+/* Takes the core's lock for this use. A guest has none: the core's lock for builds is its host's. */
 static int try_use(int fd, enum slot_use use)
 {
         int r;
 
         if (use == SLOT_BUILD || use == SLOT_GUEST)
                 return use == SLOT_BUILD ? core_lock(fd, CORE_BUILD) : 0;
-        r = use != SLOT_PERSON && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN); /* a guest has turns without a host, too */
-
+        r = use != SLOT_PERSON && core_is_locked(fd, CORE_TURN) ? -EAGAIN : core_lock(fd, CORE_RUN); /* a guest may have its turn without a host */
         return r == 0 && use == SLOT_SPARE && core_is_locked(fd, CORE_BUILD) ? -EAGAIN : r;
 }
 
@@ -270,6 +270,7 @@ void slot_waits_line(const char *folder, struct buffer *ret)
 
 /* -- leases -- */
 
+/* Takes a core without a build if there is one, else one that a build has borrowed. -EAGAIN: none is free. */
 static int try_all(struct slot *s)
 {
         static const enum slot_use uses[] = {SLOT_SPARE, SLOT_RUN};
@@ -285,6 +286,7 @@ static int try_all(struct slot *s)
         return r;
 }
 
+/* True if this process has leases, or had one until a moment ago: SLOT_PASS_NS. */
 static bool has_leased(void)
 {
         return __atomic_load_n(&n_leased, __ATOMIC_RELAXED) > 0 || now_ns() - __atomic_load_n(&last_left, __ATOMIC_RELAXED) < SLOT_PASS_NS;
@@ -313,7 +315,7 @@ static bool has_core(const char *folder)
 int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int cancel_fd, struct slot *ret)
 {
         cleanup_buffer struct buffer who = {0};
-        uint64_t since = now_ns(); /* others leave us none */
+        uint64_t since = now_ns(); /* since when this process has no core */
         struct slot s = {.lock = -1};
         cleanup_close int mark = -1;
         int r = slot_folder(own_folder, s.folder, NULL);
@@ -326,17 +328,14 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
                 r = others_go_first(s.folder, is_with_core) ? -EAGAIN : try_all(&s);
                 if (r != -EAGAIN)
                         break;
-                if (is_with_core)
-                        since = now_ns();
-                else if (mark < 0)
+                if (!is_with_core && mark < 0)
                         slot_mark(s.folder, SLOT_BATCH_HAS_NONE, &mark);
-                if (!is_with_core && now_ns() - since >= wait_ns) {
-                        if (!has_core(s.folder)) {
-                                slot_waits_line(s.folder, &who);
-                                r = errorf(-EAGAIN, "%s", who.data);
-                                break;
-                        }
+                if (is_with_core || (now_ns() - since >= wait_ns && has_core(s.folder))) {
                         since = now_ns();
+                } else if (now_ns() - since >= wait_ns) {
+                        slot_waits_line(s.folder, &who);
+                        r = errorf(-EAGAIN, "%s", who.data);
+                        break;
                 }
                 r = pause_unless_cancelled(cancel_fd, SLOT_LOOK_MS);
         }

@@ -292,10 +292,9 @@ void verdicts_done(struct verdicts *v)
 
 bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected)
 {
-        for (size_t i = 0; i < MIN(v->n_certain, n_expected); i++) {
+        for (size_t i = 0; i < MIN(v->n_certain, n_expected); i++)
                 if ((v->list[i] == VERDICT_SAT && expected[i] == VERDICT_UNSAT) ||
                     (v->list[i] == VERDICT_UNSAT && expected[i] == VERDICT_SAT))
                         return true;
-        }
         return false;
 }
