@@ -227,3 +227,17 @@ int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, 
         *ret_n = n;
         return 0;
 }
+
+int build_programs_state(struct workspace *w, uint64_t *ret)
+{
+        cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_BUILD_PROGRAMS};
+        int r;
+
+        *ret = 0;
+        while ((r = store_walk(&each)) > 0) {
+                const uint64_t parts[] = {*ret, hash_quick(each.key.data, each.key.size), hash_quick(each.value.data, each.value.size)};
+
+                *ret = hash_quick(parts, sizeof(parts));
+        }
+        return r;
+}

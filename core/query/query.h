@@ -109,6 +109,8 @@ int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids,
 int commits_known(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n);
 /* The program of every commit, (*ret)[number], zero if none is known; free(). */
 int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n);
+/* A number that changes when a build gets a program, or another one. Reads a small row for each build. */
+int build_programs_state(struct workspace *w, uint64_t *ret);
 /* The number of deliberate re-measurements and repeated builds in the store's life: 0 means that no value ever changed. */
 uint64_t runs_remeasured(struct workspace *w);
 /* Makes mounts forget what they know of the solver. Call it in the transaction that replaces the value of a build, or one computed from runs. */

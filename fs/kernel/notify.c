@@ -1,3 +1,5 @@
+/* After a re-measurement the kernel forgets the cells that show it, one by one; after a repeated build, another recipe, or more re-measurements than are
+ * noted it forgets all solvers. */
 #include "fs/kernel/notify.h"
 
 #include <fuse_lowlevel.h>
@@ -7,6 +9,12 @@
 
 #include "core/query/scrambled.h"
 #include "fs/routes/routes.h"
+
+/* A commit that has a program, and so shows the program's results. */
+struct shown {
+        struct digest program;
+        uint32_t solver, commit; /* numbers */
+};
 
 struct notify {
         struct tree *tree;           /* borrowed */
@@ -21,6 +29,9 @@ struct notify {
         struct solver_list *solvers; /* a ref; the solvers at that time */
         unsigned told;               /* invalidations of their names since */
         uint64_t due;                /* when to invalidate them again, now_ns(); 0: never */
+        struct shown *shown;         /* owned; by program; kept from one look to the next */
+        size_t n_shown;
+        uint64_t shown_state; /* programs_state() when they were found; 0: to be found anew */
         pthread_t thread;
 
         pthread_mutex_t lock;
@@ -28,6 +39,8 @@ struct notify {
         size_t n_settling;
         bool ended; /* the thread will not look again; under lock */
 };
+
+/* -- cells -- */
 
 /* Makes the kernel ask for attributes again, and drops pages if it is to. -ENOENT: the kernel does not know the inode. */
 static int forget_inode(struct notify *n, const struct inode *inode)
@@ -96,52 +109,74 @@ static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t
         }
 }
 
-struct programs_of {         /* of a solver's commits */
-        uint32_t solver;     /* its number */
-        struct digest *list; /* owned */
-        uint32_t n;
-};
+/* -- the cells that show a re-measurement -- */
 
-/* One look at re-measurements. They usually come in numbers, so the programs of all commits are read once. */
+/* One look at re-measurements. They usually come in numbers, so the two lists are read once. */
 struct forgetting {
         struct notify *notify;
-        struct programs_of *solvers; /* owned; NULL: not asked for yet */
-        size_t n;
-        struct scrambled_input *inputs; /* owned; with the solvers */
+        bool is_read;                   /* notify->shown and the inputs */
+        struct scrambled_input *inputs; /* owned */
         size_t n_inputs;
         bool is_all; /* everything is to be forgotten: a build was repeated, or may have been, or it is not known whose programs were run again */
 };
 
 static void forgetting_done(struct forgetting *f)
 {
-        for (size_t i = 0; i < f->n; i++)
-                free(f->solvers[i].list);
-        free(f->solvers);
         free(f->inputs);
 }
 
-/* Finds the programs of every solver: equal programs have the same results in all of them. */
-static void find_programs(struct forgetting *f)
+/* Changes with the programs of any commit of these solvers. 0: unknown, as where builds of a cluster depend on the tools of its workers. */
+static uint64_t programs_state(struct workspace *w, const struct solver_list *l)
+{
+        uint64_t state;
+
+        if (build_programs_state(w, &state) < 0)
+                return 0;
+        for (size_t i = 0; i < l->n; i++) {
+                const struct solver *s = l->list[i];
+                const uint64_t parts[] = {state, s->number, s->version, history_generation(s->history)};
+
+                if (s->builder)
+                        return 0;
+                state = hash_quick(parts, sizeof(parts));
+        }
+        return state;
+}
+
+/* Finds the commits of all solvers that have a program: equal programs have the same results in all of them. It takes a while for many commits. False:
+ * some are missing. */
+static bool find_shown(struct notify *n, const struct solver_list *l)
+{
+        struct workspace *w = tree_workspace(n->tree);
+        uint64_t state = programs_state(w, l);
+        bool is_whole = true;
+
+        if (state != 0 && state == n->shown_state)
+                return true;
+        free(steal_pointer(n->shown));
+        n->n_shown = 0;
+        for (size_t i = 0; i < l->n; i++) {
+                cleanup_free struct digest *programs = NULL;
+                uint32_t n_commits = 0;
+
+                is_whole &= commit_programs(w, l->list[i], &programs, &n_commits) == 0;
+                for (uint32_t k = 0; k < n_commits; k++)
+                        if (!digest_is_zero(&programs[k]))
+                                list_add(n->shown, n->n_shown, (struct shown){programs[k], l->list[i]->number, k});
+        }
+        sort_list(n->shown, n->n_shown, sizeof(*n->shown), digest_compare);
+        n->shown_state = is_whole ? state : 0;
+        return is_whole;
+}
+
+static void read_lists(struct forgetting *f)
 {
         struct workspace *w = tree_workspace(f->notify->tree);
         cleanup(solver_list_unrefp) struct solver_list *l = NULL;
 
-        if (f->solvers)
-                return;
-        f->is_all |= workspace_solvers(w, &l) < 0 || scrambled_list(w, NULL, &f->inputs, &f->n_inputs) < 0;
-        if (!l)
-                return;
-        f->solvers = allocate(l->n + 1, sizeof(*f->solvers));
-        for (size_t i = 0; i < l->n; i++) {
-                struct programs_of *p = &f->solvers[f->n];
-
-                if (commit_programs(w, l->list[i], &p->list, &p->n) < 0) {
-                        f->is_all = true;
-                        continue;
-                }
-                p->solver = l->list[i]->number;
-                f->n++;
-        }
+        if (!f->is_read)
+                f->is_all |= workspace_solvers(w, &l) < 0 || !find_shown(f->notify, l) || scrambled_list(w, NULL, &f->inputs, &f->n_inputs) < 0;
+        f->is_read = true;
 }
 
 /* Invalidates the scrambled cells whose input this case is. */
@@ -159,27 +194,29 @@ static void forget_scrambled(const struct forgetting *f, const struct remeasured
         }
 }
 
+/* Forgets the cells that show a re-measurement. */
 static void forget(void *user, const struct remeasured *r)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct forgetting *f = user;
-        struct remeasured its = *r;
+        const struct notify *n = f->notify;
+        struct remeasured its = *r; /* in the solver of each commit that has the program */
 
         f->is_all |= r->info == 0;
         if (r->info == 0)
                 return;
-        find_programs(f);
+        read_lists(f);
         if (f->n_inputs > 0)
-                cases_get(workspace_cases(tree_workspace(f->notify->tree)), r->info, &info);
-        for (size_t k = 0; k < f->n; k++) {
-                its.solver = f->solvers[k].solver;
-                for (uint32_t i = 0; i < f->solvers[k].n; i++)
-                        if (digest_equal(&f->solvers[k].list[i], &r->program)) {
-                                forget_commit(f->notify, &its, i);
-                                forget_scrambled(f, &its, info, i);
-                        }
+                cases_get(workspace_cases(tree_workspace(n->tree)), r->info, &info);
+        for (size_t i = lower_bound(&r->program, n->shown, n->n_shown, sizeof(*n->shown), digest_compare);
+             i < n->n_shown && digest_equal(&n->shown[i].program, &r->program); i++) {
+                its.solver = n->shown[i].solver;
+                forget_commit(f->notify, &its, n->shown[i].commit);
+                forget_scrambled(f, &its, info, n->shown[i].commit);
         }
 }
+
+/* -- solvers -- */
 
 static void forget_names(struct notify *n, const struct solver_list *l)
 {
@@ -215,6 +252,8 @@ static void forget_solvers(struct notify *n)
         n->told = 0;
         forget_later(n);
 }
+
+/* -- looks -- */
 
 static void look(struct notify *n)
 {
@@ -302,6 +341,8 @@ static void *notify_thread(void *user)
         return NULL;
 }
 
+/* -- life -- */
+
 static void notify_free(struct notify *n)
 {
         closep(&n->watch);
@@ -309,6 +350,7 @@ static void notify_free(struct notify *n)
         free(n->index);
         pthread_mutex_destroy(&n->lock);
         solver_list_unref(n->solvers);
+        free(n->shown);
         free(n);
 }
 

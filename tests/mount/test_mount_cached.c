@@ -209,6 +209,30 @@ START_TEST(test_measured_again_and_again)
 }
 END_TEST
 
+/* What the mount has found out about programs does not hold for commits and builds that came later. */
+START_TEST(test_measured_again_in_later_commits)
+{
+        static const char *const changes[] = {"echo later >notes", "echo 'version: 11' >src/version"}; /* the first has the program of HEAD */
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", id);
+        mount_start("done", "cached");
+        for (size_t i = 0; i <= ARRAY_SIZE(changes); i++) {
+                assert_shell("cat done/tiny/cached/$(git -C repo rev-parse HEAD)/cases/%u/stdout", id);
+                measure_until_it_moves(id);
+                await(shell("cmp -s moved done/tiny/cached/$(git -C repo rev-parse HEAD)/cases/%u/stdout", id) == 0);
+                if (i < ARRAY_SIZE(changes))
+                        assert_shell("(cd repo && git reset -q --hard && %s && git add -A && git -c user.name=x -c user.email=x@y commit -qm later) && "
+                                     "solverfs solver update tiny && solverfs -q run tiny HEAD %u >/dev/null",
+                                     changes[i], id);
+        }
+        world_end();
+}
+END_TEST
+
 /* The index that is watched for writes is another folder after a rebuild. The process that writes goes on, as its end would be noticed, too. Each
  * second measurement is shown if it took less time than the first. */
 START_TEST(test_measured_again_in_a_rebuilt_index)
@@ -441,6 +465,6 @@ END_TEST
 
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
-            {test_measured_again_and_again}, {test_measured_again_in_a_rebuilt_index},
+            {test_measured_again_and_again}, {test_measured_again_in_later_commits}, {test_measured_again_in_a_rebuilt_index},
             {test_a_begun_value_is_read_to_its_end}, {test_a_value_whose_end_was_read_first}, {test_a_begun_name_is_read_to_its_end},
             {test_a_text_that_is_kept_no_longer}, {test_an_open_file_outlives_the_end}, {test_another_recipe})
