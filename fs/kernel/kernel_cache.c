@@ -1,3 +1,5 @@
+/* Of a file: whether it ever had a placeholder (a bit), which value its pages hold (a slot), and whether the kernel was told its size (a tree). Of a
+ * folder: the generation of its listing (a slot). */
 #include "fs/kernel/kernel_cache.h"
 
 #include <search.h>
@@ -8,6 +10,7 @@
 #define SEEN_SLOTS  4096
 #define MIXED       (UINT64_MAX - 1) /* not a generation: parts of several were sent */
 
+/* What the kernel was last given of an inode. Inodes with the same hash share a slot: the last one has it, and of the others nothing is known. */
 struct seen {
         uint64_t ino, token;
 };
@@ -87,7 +90,7 @@ bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generat
         return same;
 }
 
-/* A later part of a listing whose first part is not recorded here follows a part that the kernel dropped: the pages are MIXED. */
+/* A later part makes the pages MIXED if the first part is not recorded: the kernel dropped it, or another folder has taken the slot. */
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&k->lock);

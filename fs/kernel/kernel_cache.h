@@ -26,7 +26,7 @@ bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generat
 /* `first`: the part sent is the listing's first. */
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first);
 
-/* True if the pages that the kernel keeps of a file carry this token; sets the token in any case. */
+/* True if the pages that the kernel keeps of a file carry this token (a hash of their value); sets the token in any case. */
 bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token);
 
 /* Makes the kernel forget the placeholder. A reader that does not ask for the size first (sendfile and splice, as in some cats) would

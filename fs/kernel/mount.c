@@ -1,7 +1,6 @@
 /* The life of a mount: mounting, serving, unmounting. */
 #include "fs/kernel/session.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -44,7 +43,7 @@ struct mounted {
         uid_t user;
 };
 
-static int look_at_mount(void *user, const struct mount_entry *m)
+static int note_mount(void *user, const struct mount_entry *m)
 {
         struct mounted *l = user;
 
@@ -60,7 +59,7 @@ static struct mounted mounted_at(const char *path)
 {
         struct mounted m = {.path = path};
 
-        if (mount_table_each(look_at_mount, &m) < 0)
+        if (mount_table_each(note_mount, &m) < 0)
                 m.type[0] = '\0';
         return m;
 }
@@ -85,6 +84,7 @@ static int run_fusermount(const char *mountpoint, bool lazy)
         return strstr(said, "busy") ? -EBUSY : errorf(-EIO, "cannot unmount %s: %s", mountpoint, *said ? said : "fusermount3 failed");
 }
 
+/* -EBUSY without a sentence: it is in use. */
 static int detach_once(const char *path, bool lazy)
 {
         if (geteuid() != 0)
@@ -129,15 +129,15 @@ int session_unmount(const char *mountpoint, bool lazy)
         return detach(path, lazy);
 }
 
+static int is_a_name(void *, const char *, const char *)
+{
+        return 1;
+}
+
 /* A folder that cannot be read counts as empty. */
 static bool is_empty(const char *path)
 {
-        cleanup_dir DIR *dir = opendir(path);
-        bool empty = true;
-
-        for (const struct dirent *e; dir && empty && (e = readdir(dir));)
-                empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
-        return empty;
+        return folder_each(path, is_a_name, NULL) <= 0;
 }
 
 /* Detaches what a killed daemon left. Refuses a mount point that is being served and, unless `nonempty`, a folder with files. */
@@ -168,6 +168,7 @@ static int clear_mountpoint(const char *path, bool nonempty)
 
 /* -- signals -- */
 
+/* The thread that ends the mount at a signal. */
 struct leaver {
         struct session *session;
         struct fuse_session *fuse;
@@ -176,7 +177,7 @@ struct leaver {
         pthread_t loop, thread;
 };
 
-static void leave_set(sigset_t *set)
+static void ending_signals(sigset_t *set)
 {
         process_ending_signals(set);
         sigaddset(set, SIGTERM); /* by which unmount ends a daemon */
@@ -199,7 +200,7 @@ static void *leaver_thread(void *user)
         bool leaving = false;
         sigset_t set;
 
-        leave_set(&set);
+        ending_signals(&set);
         for (;;) {
                 int signal = sigtimedwait(&set, NULL, &tick);
 
@@ -216,7 +217,7 @@ static void *leaver_thread(void *user)
                         _exit(0); /* the kernel ends the connection; the store is sound at any moment */
                 leaving = true;
                 log_info("signal %d: detaching %s", signal, l->mountpoint);
-                session_interrupt(l->session);
+                waiters_interrupt(l->session->waiters);
                 detach_once(l->mountpoint, true);
         }
 }
@@ -238,7 +239,7 @@ static const struct fuse_opt own_options[] = {
 
 /* The options for libfuse: the kernel's defaults, which the user may override; the mount's names (tools/mounts.h); then the user's, except our own,
  * which go to *own. */
-static int take_options(const struct session_options *o, const char *store, struct own_options *own, struct fuse_args *ret)
+static int parse_options(const struct session_options *o, const char *store, struct own_options *own, struct fuse_args *ret)
 {
         cleanup_free char *source = format_string("fsname=%s", store), *options = NULL, *given = NULL;
 
@@ -297,11 +298,11 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
         if (!fuse)
                 return errorf(-EINVAL, "the mount options were not accepted: %s", o->options ? o->options : "");
         if (fuse_session_mount(fuse, path) < 0) {
-                int others = geteuid() != 0 && o->options && strstr(o->options, "allow_");
+                bool is_for_others = geteuid() != 0 && o->options && strstr(o->options, "allow_");
 
                 fuse_session_destroy(fuse);
                 return errorf(-EPERM, "cannot mount at %s%s: the reason is above, or at the end of %s/log; see 'solverfs doctor'", path,
-                              others ? " (allow_other and allow_root need the line 'user_allow_other' in /etc/fuse.conf, unless root mounts)" : "",
+                              is_for_others ? " (allow_other and allow_root need the line 'user_allow_other' in /etc/fuse.conf, unless root mounts)" : "",
                               workspace_dir(tree_workspace(s->tree)));
         }
         leaver.end = eventfd(0, EFD_CLOEXEC);
@@ -318,8 +319,7 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
         closep(&leaver.end);
         session_drain(s); /* its replies may still notify */
         session_attach(s, NULL);
-        fuse_session_unmount(
-                fuse); /* closes the descriptor: no thread may still write to it, as another file may get its number */
+        fuse_session_unmount(fuse); /* closes the descriptor: no thread may still write to it, as another file may get its number */
         fuse_session_destroy(fuse);
         return r;
 }
@@ -329,14 +329,14 @@ int session_run(struct workspace *w, struct engine *e, const struct session_opti
         struct own_options own = {.threads = MOUNT_THREADS};
         struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
         struct session *s = NULL;
-        sigset_t before, leave;
+        sigset_t before, ending;
         char path[PATH_SIZE];
         int r;
 
         guard_block_signals(&before); /* inherited by all later threads: signals go to the leaver */
-        leave_set(&leave);
-        sigorset(&before, &before, &leave); /* a further signal during the end changes nothing */
-        r = take_options(o, workspace_dir(w), &own, &args);
+        ending_signals(&ending);
+        sigorset(&before, &before, &ending); /* a further signal during the end changes nothing */
+        r = parse_options(o, workspace_dir(w), &own, &args);
         if (r == 0) {
                 r = session_mountpoint(o->mountpoint, path);
                 r = r < 0 ? errorf(r, "cannot mount at %s: %s", o->mountpoint, strerror(-r))

@@ -331,11 +331,6 @@ void session_drain(struct session *s)
         s->namers = writers_free(s->namers);
 }
 
-void session_interrupt(struct session *s)
-{
-        waiters_interrupt(s->waiters);
-}
-
 bool session_is_idle(struct session *s)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&s->lock);

@@ -8,8 +8,7 @@
 
 struct session_options {
         const char *mountpoint;
-        const char *
-                options; /* of -o, comma-separated: cached, allow_other, allow_root, max_threads=N, and the kernel's; NULL: none */
+        const char *options; /* of -o, comma-separated: cached, allow_other, allow_root, max_threads=N, and the kernel's; NULL: none */
         /* Called once, by the serving thread: r is 0 when the mount answers, or -errno with a sentence if it could not be made. */
         void (*ready)(void *user, int r);
         void *user;

@@ -56,6 +56,8 @@ void contents_free(struct contents *c)
         free(c);
 }
 
+/* -- what is kept -- */
+
 /* Lock held. */
 static struct kept *kept_at(struct contents *c, fuse_ino_t node)
 {
@@ -108,6 +110,8 @@ void contents_forget(struct contents *c, fuse_ino_t node)
         if (slot->node == node)
                 slot->node = 0;
 }
+
+/* -- answering reads -- */
 
 /* Changes whenever the content of a file with the same inode may have changed. */
 static uint64_t content_token(struct session *s, const struct node *n)
@@ -196,7 +200,10 @@ static void answer_new(struct session *s, fuse_req_t req, const struct parked *p
         answer(req, p, n, k);
 }
 
-/* True if the file has another content now than was sent. */
+/* -- lookups and attributes -- */
+
+/* True if the file has another content now than was sent. A program counts as changed once its token is: it would have to be put into programs/ to
+ * be compared. */
 static bool is_outdated(struct session *s, const struct node *n, struct sent *sent)
 {
         cleanup_content struct content now = {.fd = -1};
@@ -232,6 +239,8 @@ int finished_stat(struct session *s, fuse_ino_t node, struct stat *st)
                 st->st_size = content_size(&k->content);
         return k || node_map_node(s->nodes, st->st_ino) == node ? 0 : -ESTALE;
 }
+
+/* -- requests -- */
 
 void finished_open(fuse_req_t req, fuse_ino_t, struct fuse_file_info *)
 {

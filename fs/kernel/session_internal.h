@@ -43,8 +43,6 @@ void session_drain(struct session *s);
 struct session *session_free(struct session *s);
 /* Call once libfuse's session is mounted: notifications go through it until session_attach(s, NULL). */
 int session_attach(struct session *s, struct fuse_session *fuse);
-/* Ends every waiting reader, and every later open of a cold file, with EINTR. */
-void session_interrupt(struct session *s);
 /* True if nothing is open and no case is being written. False for a mount of finished values, which sees no opens. */
 bool session_is_idle(struct session *s);
 

@@ -7,12 +7,12 @@
 
 #include <linux/fuse.h>
 
-/* True if the listing that the kernel may have cached of a folder equals one made now. *ret_known: the kernel may cache it. */
-static bool is_current(struct session *s, const struct node *dir, fuse_ino_t ino, bool *ret_known)
+/* True if the listing that the kernel may have cached of a folder equals one made now. *ret_may_keep: the kernel may cache one made now. */
+static bool is_current(struct session *s, const struct node *dir, fuse_ino_t ino, bool *ret_may_keep)
 {
         uint64_t generation = tree_list_generation(s->tree, dir);
 
-        *ret_known = generation != 0;
+        *ret_may_keep = generation != 0;
         return generation == LISTING_FIXED || (generation != 0 && kernel_cache_listing(s->kernel_cache, ino, generation));
 }
 
@@ -20,12 +20,12 @@ void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
         struct session *s = session_of(req);
         cleanup_node struct node dir = {0};
-        bool known;
+        bool may_keep;
         int r = s->no_opendir ? -ENOSYS : tree_node(s->tree, ino, &dir);
 
         if (r == 0) {
-                fi->keep_cache = is_current(s, &dir, ino, &known);
-                fi->cache_readdir = known;
+                fi->keep_cache = is_current(s, &dir, ino, &may_keep);
+                fi->cache_readdir = may_keep;
                 fuse_reply_open(req, fi);
         } else
                 fuse_reply_err(req, r == -ENOSYS ? ENOSYS : session_error(r, "opendir", NULL));
@@ -34,9 +34,9 @@ void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 void list_check(struct session *s, fuse_ino_t ino)
 {
         cleanup_node struct node dir = {0};
-        bool known;
+        bool may_keep;
 
-        if (s->fuse && tree_node(s->tree, ino, &dir) == 0 && node_type(&dir) == NODE_FOLDER && !is_current(s, &dir, ino, &known))
+        if (s->fuse && tree_node(s->tree, ino, &dir) == 0 && node_type(&dir) == NODE_FOLDER && !is_current(s, &dir, ino, &may_keep))
                 fuse_lowlevel_notify_inval_inode(s->fuse, ino, 0, 0);
 }
 

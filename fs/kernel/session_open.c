@@ -68,9 +68,9 @@ struct handle {
         pthread_mutex_t lock;
         bool loaded;               /* `content` has its bytes; under lock */
         struct content content;
-        fuse_ino_t node;           /* the node it was opened by; 0 until listed */
+        fuse_ino_t node;           /* the node it was opened by; 0 until it is in the session's list */
         bool told;                 /* the kernel's pages of its node hold its value; under the session's lock */
-        LIST_ENTRY(handle) others; /* once listed; under the session's lock */
+        LIST_ENTRY(handle) others; /* in that list; under the session's lock */
 };
 
 static struct handle *handle_new(void)
@@ -91,8 +91,8 @@ static void handle_free(struct handle *h)
 DEFINE_CLEANUP(struct handle *, handle_free)
 #define cleanup_handle cleanup(handle_freep)
 
-/* Lock held. */
-static void handle_list(struct session *s, struct handle *h, fuse_ino_t node)
+/* Puts the handle into the session's list. Lock held. */
+static void handle_add(struct session *s, struct handle *h, fuse_ino_t node)
 {
         h->node = node;
         LIST_INSERT_HEAD(&s->handles, h, others);
@@ -125,15 +125,15 @@ static bool is_held_otherwise(const struct session *s, const struct handle *h, f
         return false;
 }
 
-/* Lists the handle of a file whose value may change. -ESTALE: this node belongs to another value, which is still being read; a new lookup gives
- * another node. */
-static int handle_list_same(struct session *s, struct handle *h, fuse_ino_t node)
+/* handle_add() for a file whose value may change. -ESTALE: this node belongs to another value, which is still being read; a new lookup gives another
+ * node. */
+static int handle_add_moving(struct session *s, struct handle *h, fuse_ino_t node)
 {
         fuse_ino_t newest = node_map_node(s->nodes, node_map_ino(s->nodes, node));
         cleanup_unlock pthread_mutex_t *held = hold(&s->lock);
 
         if (!is_held_otherwise(s, h, node)) {
-                handle_list(s, h, node);
+                handle_add(s, h, node);
                 return 0;
         }
         if (is_held_otherwise(s, h, newest))
@@ -172,7 +172,7 @@ bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, bo
         return false;
 }
 
-/* For a listed handle of a file whose value may change. Afterwards the kernel has no pages and no size of another value, even if others open the
+/* For a handle of a file whose value may change, in the list. Afterwards the kernel has no pages and no size of another value, even if others open the
  * file meanwhile. */
 static void tell_value(struct session *s, struct handle *h)
 {
@@ -215,7 +215,7 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
         size_t size;
         off_t offset;
         struct fuse_file_info fi = {.fh = (uintptr_t)h, .direct_io = live, .keep_cache = !live, .noflush = 1};
-        int r = moves ? handle_list_same(s, h, node) : 0;
+        int r = moves ? handle_add_moving(s, h, node) : 0;
 
         if (r < 0) {
                 handle_free(h);
@@ -226,7 +226,7 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
                 tell_value(s, h);
         else {
                 pthread_mutex_lock(&s->lock);
-                handle_list(s, h, node); /* before the kernel is told: see file_forget() */
+                handle_add(s, h, node); /* before the kernel is told: see file_forget() */
                 pthread_mutex_unlock(&s->lock);
                 if (s->fuse && !live && kernel_cache_had_placeholder(s->kernel_cache, node)) {
                         offset = last_page(&h->content, page, &size);
@@ -241,9 +241,9 @@ static void reply_open(struct session *s, fuse_req_t req, const struct node *n, 
 }
 
 enum opening {
-        OPENING_DONE,   /* the handle is complete */
-        OPENING_PUT,    /* the value is stored, but must be put into a folder, which takes a moment */
-        OPENING_WORKED, /* the value must be computed */
+        OPENING_DONE,    /* the handle is complete */
+        OPENING_PUT,     /* the value is stored, but must be put into a folder, which takes a moment */
+        OPENING_COMPUTE, /* the value must be computed */
 };
 
 /* An enum opening, or -errno. */
@@ -253,7 +253,7 @@ static int open_node(struct session *s, const struct node *n, struct handle *h)
 
         if (n->route->kept) {
                 r = n->route->kept(s->tree, n);
-                return r < 0 ? r : r > 0 ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_WORKED;
+                return r < 0 ? r : r > 0 ? OPENING_PUT : n->view.cached ? -ENOENT : OPENING_COMPUTE;
         }
         if (n->route->open)
                 return n->route->open(s->tree, n, &h->content.fd);
@@ -261,7 +261,7 @@ static int open_node(struct session *s, const struct node *n, struct handle *h)
                 return OPENING_DONE; /* read_content() reads it if the kernel has no pages */
         r = tree_content(s->tree, n, &h->content.blob);
         h->loaded = r == 0;
-        return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? OPENING_WORKED : r;
+        return r == -ENOENT && node_type(n) == NODE_COMPUTED && !n->view.cached ? OPENING_COMPUTE : r;
 }
 
 void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -282,11 +282,11 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                 r = -EROFS; /* no kernel does that */
         if (r == 0)
                 r = open_node(s, &n, h);
-        if (r == OPENING_WORKED && reader_is_job(fuse_req_ctx(req)->pid))
-                r = -EDEADLK;
-        else if (r == OPENING_WORKED && reader_is_named(fuse_req_ctx(req)->pid, workspace_settings(tree_workspace(s->tree))->crawlers))
+        if (r == OPENING_COMPUTE && reader_is_job(fuse_req_ctx(req)->pid))
+                r = -EDEADLK; /* a job that waited for the mount could wait for itself */
+        else if (r == OPENING_COMPUTE && reader_is_named(fuse_req_ctx(req)->pid, workspace_settings(tree_workspace(s->tree))->crawlers))
                 r = -EDQUOT;
-        if (r == OPENING_PUT || r == OPENING_WORKED) {
+        if (r == OPENING_PUT || r == OPENING_COMPUTE) {
                 r = n.route->query(s->tree, &n, &q);
                 if (r == 0) {
                         waiters_park(s->waiters, req, &(struct parked){.ino = ino}, q);

@@ -108,7 +108,7 @@ static void written_drop(struct writing *w, fuse_ino_t ino, const char *name)
                         w->written[i].until = 0;
 }
 
-/* Lock held. Until when a file's name stays valid, as of now. */
+/* Lock held. Until when a file's name stays valid, as of now: while it is open; then for a while if it became a case, else no longer. */
 static uint64_t written_until(struct writing *w, const struct written *f)
 {
         return open_of(w, f->ino) ? UINT64_MAX : f->id == 0 ? 0 : MIN(f->until, now_ns() + WRITTEN_NS);
@@ -197,14 +197,15 @@ struct writing_request {
         struct chore chore;
         fuse_req_t req;
         void (*fn)(const struct writing_request *w); /* replies */
-        fuse_ino_t ino, to_ino;
+        fuse_ino_t ino;    /* the file or, if `data` is a name, its folder */
+        fuse_ino_t to_ino; /* of rename: the other folder */
         struct fuse_file_info fi;
         struct stat attr;
-        int which;
+        int which; /* of setattr: the attributes to set; of rename: its flags */
         off_t offset;
         size_t size; /* of data */
         const char *to; /* in `data`, behind the name */
-        char data[];
+        char data[]; /* what to write, or the name */
 };
 
 static void request_do(struct chore *c)
@@ -215,7 +216,7 @@ static void request_do(struct chore *c)
         free(w);
 }
 
-/* Has room for its data. NULL: no memory; the request was answered. */
+/* Has room for `size` bytes of data. NULL: no memory; the request was answered. */
 static struct writing_request *request_new(fuse_req_t req, void (*fn)(const struct writing_request *w), fuse_ino_t ino,
                                            const struct fuse_file_info *fi, size_t size)
 {
@@ -252,7 +253,7 @@ static void hand_over_names(fuse_req_t req, void (*fn)(const struct writing_requ
         writers_do(session_of(req)->namers, &w->chore);
 }
 
-/* The errno for a writer. If a name or a case is refused, the log gets the reason: cp shows only the errno. */
+/* The errno for a writer, or 0. If a name or a case is refused, the log gets the reason: cp shows only the errno. */
 static int write_error(int r, const char *what, const char *name)
 {
         if (r != -EEXIST && r != -EINVAL && r != -EFBIG && r != -ENAMETOOLONG)

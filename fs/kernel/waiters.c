@@ -1,3 +1,4 @@
+/* A waiter is in the list while it is parked. The engine's answer or the thread below takes it out, and replies: so each gets one reply. */
 #include "fs/kernel/waiters.h"
 
 #include <poll.h>
@@ -17,7 +18,7 @@ struct waiter {
         _Atomic bool interrupted;
         bool released;                 /* ends with EINTR even if its reader was not interrupted; under all->lock */
         struct ticket *ticket;         /* under the engine's lock; see engine_leave() */
-        LIST_ENTRY(waiter) parked_too; /* under all->lock */
+        LIST_ENTRY(waiter) others;     /* under all->lock */
 };
 
 struct waiters {
@@ -29,12 +30,12 @@ struct waiters {
         _Atomic bool ending, leaving; /* the thread shall end; all readers shall leave */
 
         pthread_mutex_t lock;
-        LIST_HEAD(, waiter) list; /* under lock */
+        LIST_HEAD(, waiter) list; /* parked; under lock */
         size_t replying;          /* waiters out of the list without a reply yet; under lock */
         pthread_cond_t gone;      /* no reader is parked any more */
 };
 
-/* The waiter is out of the list: no other thread refers to it. */
+/* Answers and frees a waiter that is out of the list: no other thread refers to it. */
 static void waiter_reply(struct waiter *w, int r, struct value *v, const char *reason)
 {
         struct waiters *all = w->all;
@@ -54,7 +55,7 @@ static void waiter_answered(void *user, int r, struct value *v, const char *reas
         struct waiter *w = user;
 
         pthread_mutex_lock(&w->all->lock);
-        LIST_REMOVE(w, parked_too);
+        LIST_REMOVE(w, others);
         w->all->replying++;
         pthread_mutex_unlock(&w->all->lock);
         waiter_reply(w, r, v, reason);
@@ -75,7 +76,7 @@ void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, s
 
         *w = (struct waiter){.all = all, .req = req, .parked = *p, .reader = fuse_req_ctx(req)->pid};
         pthread_mutex_lock(&all->lock);
-        LIST_INSERT_HEAD(&all->list, w, parked_too);
+        LIST_INSERT_HEAD(&all->list, w, others);
         pthread_mutex_unlock(&all->lock);
         fuse_req_interrupt_func(req, waiter_interrupted, w); /* before a worker can answer, and free, the request */
         if (all->leaving) {
@@ -121,7 +122,7 @@ static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting
         struct waiter *w;
 
         *ret_waiting = false;
-        LIST_FOREACH (w, &all->list, parked_too) {
+        LIST_FOREACH (w, &all->list, others) {
                 bool leaves = all->leaving || w->released;
 
                 if (!w->interrupted && !leaves)
@@ -129,7 +130,7 @@ static struct waiter *waiters_take_ending(struct waiters *all, bool *ret_waiting
                 *ret_waiting = true;
                 if ((!leaves && !reader_is_ending(w->reader)) || !engine_leave(all->engine, &w->ticket))
                         continue; /* it keeps waiting; or it is just being answered, or its query is not asked yet: next time */
-                LIST_REMOVE(w, parked_too);
+                LIST_REMOVE(w, others);
                 all->replying++;
                 return w;
         }
@@ -165,7 +166,7 @@ void waiters_release(struct waiters *all)
         struct waiter *w;
 
         pthread_mutex_lock(&all->lock);
-        LIST_FOREACH (w, &all->list, parked_too)
+        LIST_FOREACH (w, &all->list, others)
                 w->released = true;
         pthread_mutex_unlock(&all->lock);
         eventfd_write(all->event, 1);

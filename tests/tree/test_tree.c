@@ -119,7 +119,7 @@ static void tester_start(struct tester *t)
 
 static void tester_stop(struct tester *t)
 {
-        session_interrupt(t->session);
+        waiters_interrupt(t->session->waiters);
         shutdown(t->client, SHUT_WR);
         pthread_join(t->thread, NULL);
         session_attach(t->session, NULL);
@@ -1136,7 +1136,7 @@ START_TEST(test_end_under_load)
         for (int i = 0; i < 100; i++)
                 ask(&t, FUSE_OPEN, node, &in, sizeof(in), NULL, 0);
         find(&t, "cases"); /* all were looked at */
-        session_interrupt(t.session);
+        waiters_interrupt(t.session->waiters);
         for (int i = 0; i < 100; i++) {
                 ck_assert(next_answer(&t, -1));
                 ck_assert_int_eq(t.answer.error, EINTR);
