@@ -16,6 +16,8 @@ enum {
         KIND_CAMPAIGN_RULES = 190,
 };
 
+/* -- campaigns -- */
+
 static int campaign_name(struct tree *t, const struct node *n, char **ret)
 {
         return tree_entry_name(t, route_of(KIND_CAMPAIGN), n->inode.item, ret);
@@ -23,15 +25,14 @@ static int campaign_name(struct tree *t, const struct node *n, char **ret)
 
 static int campaign_kind(struct tree *t, const struct node *of, const char *name, enum campaign_kind *ret)
 {
-        struct campaign_settings settings = {0};
+        cleanup_campaign_settings struct campaign_settings settings = {0};
         int r = campaign_get(tree_workspace(t), of->solver->number, name, &settings, NULL);
 
         *ret = settings.kind;
-        campaign_settings_done(&settings);
         return r;
 }
 
-/* Each kind has a folder of its own. */
+/* Those of the folder's kind: campaigns for unknowns are in incompleteness/, the others in spr/. */
 static int names(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n)
 {
         size_t n = 0, kept = 0;
@@ -52,7 +53,7 @@ static int names(struct tree *t, const struct node *dir, char ***ret, size_t *re
         return r;
 }
 
-/* A campaign's weights: of operators, or of rules. */
+/* A row's `exists` for a campaign's weights: one for unknowns has rules.tsv, another operators.tsv. */
 static int has_table(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_free char *name = NULL;
@@ -62,26 +63,32 @@ static int has_table(struct tree *t, const struct node *dir, const struct route 
         return r < 0 ? node_existence(r) : (kind == CAMPAIGN_UNKNOWNS) == (row->kind == KIND_CAMPAIGN_RULES);
 }
 
+/* -- settings, status, and the files of a campaign's folder -- */
+
+/* The settings or the status. */
 static int campaign_content(struct tree *t, const struct node *n, struct buffer *ret)
 {
-        bool is_status = n->inode.kind == KIND_CAMPAIGN_STATUS;
-        struct campaign_settings settings = {0};
+        const bool is_status = n->inode.kind == KIND_CAMPAIGN_STATUS;
+        const char *solver = n->solver->recipe->name;
+        cleanup_campaign_settings struct campaign_settings settings = {0};
         struct campaign_status status = {0};
         cleanup_free char *name = NULL;
         char machine[PATH_SIZE];
         int r = campaign_name(t, n, &name)
             ?: campaign_get(tree_workspace(t), n->solver->number, name, &settings, is_status ? &status : NULL);
 
-        if (status.state == CAMPAIGN_RUNNING && !campaign_is_running(tree_workspace(t), n->solver->recipe->name, name))
-                status.state = CAMPAIGN_STOPPED; /* it was killed */
-        if (r == 0 && is_status)
+        if (r < 0)
+                return r;
+        if (is_status) {
+                if (status.state == CAMPAIGN_RUNNING && !campaign_is_running(tree_workspace(t), solver, name))
+                        status.state = CAMPAIGN_STOPPED; /* it was killed */
                 campaign_print_status(&settings, &status, ret);
-        else if (r == 0)
-                campaign_print_settings(&settings, ret);
-        if (r == 0 && !is_status && campaign_is_elsewhere(tree_workspace(t), n->solver->recipe->name, name, machine))
+                return 0;
+        }
+        campaign_print_settings(&settings, ret);
+        if (campaign_is_elsewhere(tree_workspace(t), solver, name, machine))
                 buffer_addf(ret, "machine = %s\n", machine);
-        campaign_settings_done(&settings);
-        return r;
+        return 0;
 }
 
 /* Reads a file of the campaign's folder; empty while the campaign has not written it. */
@@ -97,11 +104,11 @@ static int campaign_file(struct tree *t, const struct node *n, const char *file,
         return r == -ENOENT ? 0 : r;
 }
 
-/* Settings and status: the status's; others: of the file that they print. */
+/* Of settings and status the status's time, of others that of the file that they print; the tree's own while there is none. */
 static int campaign_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
         const bool is_picture = strcmp(n->route->name, "progress.svg") == 0;
-        struct campaign_settings settings = {0};
+        cleanup_campaign_settings struct campaign_settings settings = {0};
         struct campaign_status status = {0};
         cleanup_free char *name = NULL;
         char folder[PATH_SIZE], path[PATH_SIZE];
@@ -111,7 +118,6 @@ static int campaign_mtime(struct tree *t, const struct node *n, int64_t *ret)
         if (r == 0 && n->route->content == campaign_content) {
                 r = campaign_get(tree_workspace(t), n->solver->number, name, &settings, &status);
                 *ret = MAX(*ret, status.changed);
-                campaign_settings_done(&settings);
                 return r;
         }
         if (r == 0)
@@ -132,7 +138,10 @@ static int campaign_file_content(struct tree *t, const struct node *n, struct bu
         return r;
 }
 
-/* The columns of progress.tsv that its picture shows; older campaigns have fewer. */
+/* -- progress.svg -- */
+
+/* The first columns of progress.tsv, of which its picture shows some. Older versions of solverfs wrote fewer: a line adds no points of those that it
+ * lacks. */
 enum {
         PROGRESS_SECONDS,
         PROGRESS_INPUTS,

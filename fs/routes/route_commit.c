@@ -134,7 +134,7 @@ static int build_so_far(struct tree *t, const struct node *n, struct buffer *ret
         int r = build_open_live_log(tree_workspace(t), n->solver, n->inode.commit, &fd);
 
         if (r == 0)
-                r = read_fd(fd, LIVE_LOG_MOST << 1, &text);
+                r = read_fd(fd, LIVE_LOG_MOST << 1, &text); /* a line may follow the most */
         else if (r == -ENOENT)
                 r = build_log(t, n, ret);
         if (r == 0)
@@ -281,7 +281,7 @@ static int cell_file_exists(struct tree *t, const struct node *dir, const struct
         return dir->view.cached ? node_existence(cell_known(t, dir)) : 1;
 }
 
-/* 1 if the recipe says how to find the effort. */
+/* A row's `exists`: if the recipe says how to find the effort. */
 static int effort_exists(struct tree *t, const struct node *dir, const struct route *row)
 {
         return dir->solver->recipe->effort && dir->solver->recipe->effort[0] ? cell_file_exists(t, dir, row) : 0;
@@ -308,22 +308,23 @@ static int cells_exist(struct tree *t, const struct node *dir, const struct rout
         return r < 0 ? node_existence(r) : n > 0;
 }
 
+/* Every case that the solver takes has a cell; in cached/ if it has a result, or the commit cannot be built. */
 static int cell_has(struct tree *t, const struct node *dir, uint32_t id)
 {
         struct node n = *dir;
-        int r = case_has(t, dir, id); /* a SAT solver has no SMT-LIB cells */
+        int r = case_has(t, dir, id);
 
+        if (r < 0 || !dir->view.cached)
+                return r;
         n.inode.item = id;
-        if (r == 0 && dir->view.cached) {
-                r = cell_known(t, &n);
-                if (r == -ENOENT) {
-                        r = commit_failed(t, dir);
-                        r = r > 0 ? 0 : r == 0 ? -ENOENT : r;
-                }
-        }
-        return r;
+        r = cell_known(t, &n);
+        if (r != -ENOENT)
+                return r;
+        r = commit_failed(t, dir);
+        return r == 0 ? -ENOENT : MIN(r, 0);
 }
 
+/* The cases of all such cells. */
 static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         int r = dir->view.cached ? commit_failed(t, dir) : 1;
@@ -334,7 +335,8 @@ static int cells_shown(struct tree *t, const struct node *dir, uint32_t **ret, s
 #define NOT_BUILT "the commit cannot be built: "
 
 /* For a commit that cannot be built, prints only the result. */
-static int print_cell(struct tree *t, const struct node *n, const struct case_info *info, const struct fact *f, const struct build_record *record, struct buffer *ret)
+static int print_cell(struct tree *t, const struct node *n, const struct case_info *info, const struct fact *f, const struct build_record *record,
+                      struct buffer *ret)
 {
         enum cell_file file;
 
@@ -405,7 +407,7 @@ static int cell_query(struct tree *t, const struct node *n, struct query **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
         struct cell cell = tree_bare_cell(n);
-        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info) ?: tree_take_query(n, &info);
+        int r = cases_get(workspace_cases(tree_workspace(t)), n->inode.item, &info) ?: node_select_query(n, &info);
 
         cell.info = info;
         if (r < 0)
@@ -464,7 +466,8 @@ static int query_count(struct tree *t, const struct node *dir, size_t *ret)
         return r;
 }
 
-/* Outside cached/ the kernel keeps the answer, so it must not depend on an input that is still to be scrambled. */
+/* A script of two queries or more has them; in cached/ only once the first is answered. Outside cached/ the kernel keeps the answer, so it must not
+ * depend on an input that is still to be scrambled. */
 static int queries_exist(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;

@@ -75,7 +75,7 @@ static int add_name(const struct comparing_version v[2], bool with_solvers, stru
         return r;
 }
 
-/* Parses one half of a name. Modifies `revision`. */
+/* Parses one half of a name: a revision, outside a solver's folder behind "<solver>@". Modifies `revision`. */
 static int parse_version(struct tree *t, const struct node *dir, char *revision, struct comparing_version *ret)
 {
         char *at = strchr(revision, '@');
@@ -131,7 +131,7 @@ static int pair_link_target(struct tree *t, const struct node *n, struct buffer 
 
 /* -- listings: comparisons that the command has made -------------------------------------------------------------- */
 
-/* The versions of a noted comparison; -ENOENT: a solver or a commit of it is gone. */
+/* The versions of a noted comparison; -ENOENT: a solver or a commit of it is gone. Call versions_done() in either case. */
 static int noted_versions(struct tree *t, const struct comparing_noted *noted, struct comparing_version ret[2])
 {
         int r = 0;
@@ -142,6 +142,7 @@ static int noted_versions(struct tree *t, const struct comparing_noted *noted, s
         return r;
 }
 
+/* True if the comparison belongs in this folder; `set`: that of the folder, or "". */
 static bool belongs_in(const struct node *dir, const char *set, const struct comparing_noted *noted)
 {
         if (dir->route->kind == KIND_COMPARE)

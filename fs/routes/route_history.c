@@ -1,4 +1,4 @@
-/* Files over the whole history: <solver>/report.html, and of each case <solver>/cases/. The case is in `item`. */
+/* Files over the whole history: <solver>/report.html, and those of <solver>/cases/<case>. The case is in `item`. */
 #include "fs/routes/routes.h"
 
 #include "core/study/steps/case_history.h"
@@ -54,13 +54,12 @@ static int print_history(struct tree *t, const struct node *n, struct buffer *re
         int r = tree_cell(t, n, &cell, &info)
             ?: read_case_history(t, n, &cell, n->inode.kind == KIND_MEMORY_HISTORY_SVG ? JUDGE_MEMORY : JUDGE_TIME, &h, &order);
 
-        if (r == 0 && n->inode.kind != KIND_HISTORY_TSV)
-                r = case_history_plot(&h, order->place, ret);
-        else
-                case_history_heading(ret);
-        for (size_t i = 0; n->inode.kind == KIND_HISTORY_TSV && i < h.n && r == 0; i++)
-                r = case_history_row(&h, i, false, ret);
         *ret_mtime = h.newest;
+        if (r < 0 || n->inode.kind != KIND_HISTORY_TSV)
+                return r < 0 ? r : case_history_plot(&h, order->place, ret);
+        case_history_heading(ret);
+        for (size_t i = 0; r == 0 && i < h.n; i++)
+                r = case_history_row(&h, i, false, ret);
         return r;
 }
 

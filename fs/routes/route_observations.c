@@ -1,5 +1,6 @@
 /* <solver>/spr, soundness and incompleteness: findings of campaigns; alarms: reports of watches. An inode has the finding's or alarm's number in
- * `item`. */
+ * `item`; links to commits have the commit in `commit`. The three folders of findings share one series of numbers: a finding is in the folder of its
+ * kind. An alarm is an observation of another series. */
 #include "fs/routes/routes.h"
 
 #include "core/study/observation/campaign_store.h"
@@ -32,7 +33,7 @@ enum {
 };
 #define ANY_FOUND KIND_SPR_FOUND, KIND_SOUNDNESS_FOUND, KIND_INCOMPLETENESS_FOUND
 
-/* -- findings -- */
+/* -- findings and alarms -- */
 
 static int found_get(struct tree *t, const struct node *n, struct observation **ret)
 {
@@ -51,19 +52,24 @@ static int found_has(struct tree *t, const struct node *dir, uint32_t number)
 static int found_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
         cleanup_observations struct observations found = {0};
-        uint32_t last = 0, *list;
-        int r = dir->inode.kind == KIND_ALARMS ? observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number, &last)
-                                               : observations_read(tree_workspace(t), dir->solver->number, dir->route->name, &found);
-        size_t n = last > 0 ? last : found.n;
+        int r = observations_read(tree_workspace(t), dir->solver->number, dir->route->name, &found);
 
-        if (r < 0)
-                return r;
-        list = allocate(n + 1, sizeof(*list));
-        for (size_t i = 0; i < n; i++) /* for alarms, the numbers of damaged ones too */
-                list[i] = last > 0 ? (uint32_t)i + 1 : found.list[i]->number;
-        *ret = list;
-        *ret_n = n;
-        return 0;
+        *ret = allocate(found.n + 1, sizeof(**ret));
+        for (*ret_n = 0; *ret_n < found.n; (*ret_n)++)
+                (*ret)[*ret_n] = found.list[*ret_n]->number;
+        return r;
+}
+
+/* All from 1 to the last: a damaged alarm is listed, and cannot be read. */
+static int alarm_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        uint32_t last = 0;
+        int r = observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number, &last);
+
+        *ret = allocate(last + 1, sizeof(**ret));
+        for (*ret_n = 0; *ret_n < last; (*ret_n)++)
+                (*ret)[*ret_n] = (uint32_t)*ret_n + 1;
+        return r;
 }
 
 static int found_mtime(struct tree *t, const struct node *n, int64_t *ret)
@@ -75,6 +81,8 @@ static int found_mtime(struct tree *t, const struct node *n, int64_t *ret)
                 *ret = n->inode.kind == KIND_ALARM ? f->changed : f->found;
         return r;
 }
+
+/* -- the input, and what it was made of -- */
 
 /* The case that a row shows: the input, the seed, or the formula before the last rule; 0: none. */
 static uint32_t shown_case(const struct observation *f, unsigned kind)
@@ -96,6 +104,7 @@ static int found_case_size(struct tree *t, const struct node *n, uint64_t *ret)
         return found_get(t, n, &f) ?: case_size(t, shown_case(f, n->inode.kind), ret);
 }
 
+/* Sets *ret to one of the two names by the format of the finding's input. 1, 0 (the finding is gone) or -errno: a row's `named`. */
 static int name_by_format(struct tree *t, const struct node *dir, const char *smt2, const char *cnf, const char **ret)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;
@@ -116,6 +125,44 @@ static int found_reduced_named(struct tree *t, const struct node *dir, const cha
 {
         return name_by_format(t, dir, "reduced.smt2", "reduced.cnf", ret);
 }
+
+/* -- the culprits of a localized finding -- */
+
+struct commits {
+        uint32_t *list; /* owned; ascending, without duplicates */
+        size_t n;
+};
+
+/* The finding's culprits: none if it is not localized, or several commits cannot be told apart. */
+static struct commits culprits_of(struct tree *t, const struct node *dir, const struct observation *f)
+{
+        cleanup_localized struct localized *localized = NULL;
+        const struct localized_culprit *culprit;
+        struct commits c = {0};
+        uint32_t commit;
+        int r = finding_localized(tree_workspace(t), dir->solver, f, &localized);
+
+        for (size_t at = 0; r == 0 && (culprit = localized_slowdown(localized, &at));)
+                if (culprit_commit(dir->solver, culprit, &commit) == 0)
+                        list_add(c.list, c.n, commit);
+        c.n = sort_numbers(c.list, c.n);
+        return c;
+}
+
+static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+{
+        cleanup_observation struct observation *f = NULL;
+        struct commits c = {0};
+        int r = found_get(t, dir, &f);
+
+        if (r == 0)
+                c = culprits_of(t, dir, f);
+        *ret = c.list;
+        *ret_n = c.n;
+        return r;
+}
+
+/* -- times.tsv and history.svg -- */
 
 /* Reads the history of the finding's case, on the campaign's machine and under its limit. Returns 1 if that was another machine. */
 static int read_found(struct tree *t, const struct node *n, struct observation **ret_found, struct case_history *ret,
@@ -154,8 +201,6 @@ static int print_times(struct tree *t, const struct node *n, struct buffer *ret,
         return MIN(r, 0);
 }
 
-static int found_culprits(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n);
-
 static int print_picture(struct tree *t, const struct node *n, struct buffer *ret, int64_t *ret_mtime)
 {
         cleanup(commit_order_unrefp) struct commit_order *order = NULL;
@@ -173,7 +218,9 @@ static int print_picture(struct tree *t, const struct node *n, struct buffer *re
         return r;
 }
 
-/* Texts of a finding, and links to its versions. */
+/* -- texts and links -- */
+
+/* Texts of a finding or alarm, and links to its versions; other kinds than these are report.md. */
 static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup_observation struct observation *f = NULL;
@@ -204,7 +251,7 @@ static int found_text(struct tree *t, const struct node *n, struct buffer *ret)
         }
 }
 
-/* 1 if this finding has such a file. */
+/* A row's `exists`: 1 if this finding has such a file. */
 static int found_has_file(struct tree *t, const struct node *dir, const struct route *row)
 {
         cleanup_observation struct observation *f = NULL;
@@ -282,44 +329,9 @@ static int found_content(struct tree *t, const struct node *n, struct buffer *re
         return found_query(t, n, &q) ?: q->type->find(q, &v) ?: found_answer(t, n, v, ret);
 }
 
-/* -- culprits/ and by-commit/, of localized findings -- */
+/* -- culprits/ and by-commit/ -- */
 
-struct commits {
-        uint32_t *list; /* owned; ascending, without duplicates */
-        size_t n;
-};
-
-/* The finding's culprits: none if it is not localized, or several commits cannot be told apart. */
-static struct commits culprits_of(struct tree *t, const struct node *dir, const struct observation *f)
-{
-        cleanup_localized struct localized *localized = NULL;
-        const struct localized_culprit *culprit;
-        struct commits c = {0};
-        uint32_t commit;
-        int r = finding_localized(tree_workspace(t), dir->solver, f, &localized);
-
-        for (size_t at = 0; r == 0 && (culprit = localized_slowdown(localized, &at));)
-                if (culprit_commit(dir->solver, culprit, &commit) == 0)
-                        list_add(c.list, c.n, commit);
-        c.n = sort_numbers(c.list, c.n);
-        return c;
-}
-
-static int found_culprits(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
-{
-        cleanup_observation struct observation *f = NULL;
-        struct commits c = {0};
-        int r = found_get(t, dir, &f);
-
-        if (r == 0)
-                c = culprits_of(t, dir, f);
-        *ret = c.list;
-        *ret_n = c.n;
-        return r;
-}
-
-/* The culprits of all findings of a solver, the index for by-commit/. Kept like derived files, so it is made again only after the store was
- * written to. */
+/* A culprit of a finding. All of a solver are the index for by-commit/, which is kept until the store is written to (tree_numbers()). */
 struct responsibility {
         uint32_t commit, finding;
 };
@@ -331,7 +343,7 @@ static int compare_responsible(const void *a, const void *b)
         return ORDER(x->commit, y->commit) ?: ORDER(x->finding, y->finding);
 }
 
-/* Two numbers for each responsibility. */
+/* As a list of numbers: commit, finding, commit, finding …, by commit. */
 static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size_t *ret_n)
 {
         cleanup_observations struct observations all = {0};
@@ -354,9 +366,9 @@ static int make_index(struct tree *t, const struct node *n, uint32_t **ret, size
 }
 
 /* In by-commit/: the commits. In a commit's folder: its findings. */
-static int from_index(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
+static int by_commit_numbers(struct tree *t, const struct node *dir, uint32_t **ret, size_t *ret_n)
 {
-        const bool whole = dir->inode.kind == KIND_BY_COMMIT;
+        const bool lists_commits = dir->inode.kind == KIND_BY_COMMIT;
         /* a node of its own: the numbers kept under the folder are its listing */
         struct node of = {.inode = {.kind = KIND_BY_COMMIT, .view = dir->inode.view, .item = 1}, .solver = dir->solver};
         cleanup_numbers struct numbers index = {0};
@@ -367,17 +379,17 @@ static int from_index(struct tree *t, const struct node *dir, uint32_t **ret, si
         for (size_t i = 0; r == 0 && i < index.n; i += 2) {
                 uint32_t commit = index.list[i], finding = index.list[i + 1];
 
-                if (whole ? i > 0 && commit == index.list[i - 2] : commit != dir->inode.commit)
+                if (lists_commits ? i > 0 && commit == index.list[i - 2] : commit != dir->inode.commit)
                         continue;
-                list_add(*ret, *ret_n, whole ? commit : finding);
+                list_add(*ret, *ret_n, lists_commits ? commit : finding);
         }
         return r;
 }
 
-/* The commits of a folder: those of a finding, or of all. */
+/* The commits of a folder, by the kind of its entries: a finding's culprits, or those in by-commit/. */
 static numbers_fn numbers_of(unsigned kind)
 {
-        return kind == KIND_CULPRIT ? found_culprits : from_index;
+        return kind == KIND_CULPRIT ? found_culprits : by_commit_numbers;
 }
 
 static int sha_match(struct tree *t, const struct node *dir, const char *name, struct node *ret)
@@ -466,7 +478,7 @@ static const struct route rows[] = {
         {KIND_BY_COMMIT_SHA, IN(KIND_BY_COMMIT), .shown = "<sha>", .type = NODE_FOLDER, .moves = true, .absent = ABSENT_NOT,
          .match = sha_match, .list = sha_entries, .generation = any_listing, .mtime = commit_time},
         {129, IN(KIND_BY_COMMIT_SHA), .shown = "<found>", .type = NODE_LINK, .moves = true,
-         .numbers = from_index, .content = by_commit_found_target, .mtime = commit_time},
+         .numbers = by_commit_numbers, .content = by_commit_found_target, .mtime = commit_time},
 };
 
 const struct subtree findings_subtree = {rows, ARRAY_SIZE(rows)};
@@ -475,7 +487,7 @@ static const struct route alarm_rows[] = {
         {KIND_ALARMS, IN(KIND_SOLVER), .name = "alarms", .type = NODE_FOLDER, .absent = ABSENT_NOT, .generation = any_listing,
          .about = "what got worse on new commits: solverfs watch"},
         {KIND_ALARM, IN(KIND_ALARMS), .shown = "<n>", .type = NODE_FILE, .moves = true, .rewritten = true, .has = found_has,
-         .numbers = found_numbers, .content = found_text, .mtime = found_mtime,
+         .numbers = alarm_numbers, .content = found_text, .mtime = found_mtime,
          .about = "kind, commit, worst case, before and after, how to see it again, and all its cases"},
 };
 

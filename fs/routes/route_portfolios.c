@@ -43,7 +43,7 @@ static int portfolio_text(struct tree *t, const struct node *n, struct buffer *r
                                                        : portfolio_plot_score(tree_workspace(t), p, ret);
 }
 
-static int newest_segment(void *user, const char *folder, const char *name)
+static int note_newest(void *user, const char *folder, const char *name)
 {
         char path[PATH_SIZE];
         struct stat st;
@@ -60,8 +60,8 @@ static int portfolio_mtime(struct tree *t, const struct node *, int64_t *ret)
         char journal[PATH_SIZE];
         int r = path_join(journal, store, "journal");
 
-        newest_segment(ret, store, "config");
-        return r < 0 ? r : folder_each(journal, newest_segment, ret);
+        note_newest(ret, store, "config");
+        return r < 0 ? r : folder_each(journal, note_newest, ret);
 }
 
 /* -- portfolios/<name>/cases/<case> -- */

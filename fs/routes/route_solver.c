@@ -120,7 +120,7 @@ static int head_target(struct tree *t, const struct node *n, struct buffer *ret)
 
 struct ref_group {
         enum ref_kind kind;
-        char letter;
+        char letter; /* in the names that have the numbers */
         const char *prefix; /* of the group's names in the list of refs; not shown */
 };
 
@@ -155,6 +155,7 @@ static void group_refs_done(struct group_refs *r)
 }
 #define cleanup_group_refs cleanup(group_refs_done)
 
+/* A path_list's `hides`: in a mount of finished values a link is shown if its target exists. */
 static bool ref_is_hidden(struct tree *t, const struct node *dir, uint32_t commit)
 {
         return tree_is_finished(t) && commit_finished(t, dir, commit) < 0;
@@ -163,7 +164,7 @@ static bool ref_is_hidden(struct tree *t, const struct node *dir, uint32_t commi
 static int read_refs(const struct node *n, struct group_refs *ret)
 {
         const struct ref_group *group = group_of(n);
-        const size_t hidden = strlen(group->prefix);
+        const size_t prefix_size = strlen(group->prefix);
         struct path_item *items = NULL;
         int r = history_refs(n->solver->history, &ret->list);
 
@@ -172,9 +173,9 @@ static int read_refs(const struct node *n, struct group_refs *ret)
         for (size_t i = r == 0 ? ref_list_from(ret->list, group->kind, group->prefix) : 0; r == 0 && i < ret->list->n; i++) {
                 const struct ref *ref = &ret->list->list[i];
 
-                if (ref->kind != group->kind || strncmp(ref->name, group->prefix, hidden) != 0)
+                if (ref->kind != group->kind || strncmp(ref->name, group->prefix, prefix_size) != 0)
                         break;
-                list_add(items, ret->paths.n, (struct path_item){ref->name + hidden, ref->commit});
+                list_add(items, ret->paths.n, (struct path_item){ref->name + prefix_size, ref->commit});
         }
         ret->paths.list = items;
         return r;

@@ -3,18 +3,18 @@
 #include "cache/base/hash.h"
 #include "fs/tree/route.h"
 
-#define FORM_SHIFT  62
-#define FORM_WIDE   UINT64_C(1) /* 01: kinds of ten bits */
-#define KIND_SHIFT  52
-#define VIEW_SHIFT  40
-#define VIEW_MAX    0xfffu
-#define KIND_HASH   INODE_KINDS
-#define HASH_MASK   ((UINT64_C(1) << KIND_SHIFT) - 1)
-#define OLD_KINDS   64u /* of the first form */
-#define OLD_SHIFT   56
-#define OLD_VIEWS   0xffffu
-#define PLACE_SHIFT 59
-#define SELF        (UINT64_C(1) << 63) /* the third form: the setting is in the number itself */
+#define VIEW_SHIFT   40 /* of all forms without a hash */
+#define FIRST_KINDS  64u
+#define FIRST_SHIFT  56
+#define FIRST_VIEWS  0xffffu
+#define FORM_SHIFT   62 /* from here on the second form */
+#define FORM_WIDE    UINT64_C(1)
+#define KIND_SHIFT   52
+#define VIEW_MAX     0xfffu
+#define FORM_SETTING (UINT64_C(1) << 63) /* the third */
+#define PLACE_SHIFT  59
+#define KIND_HASH    INODE_KINDS /* the fourth: the second with this kind */
+#define HASH_MASK    ((UINT64_C(1) << KIND_SHIFT) - 1)
 
 /* -- settings that fit into a number: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
 
@@ -24,6 +24,7 @@
 static const uint64_t units[] = {NSEC_PER_SEC / 10, NSEC_PER_SEC, 60 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC};
 _Static_assert(SEEDS + ARRAY_SIZE(units) * MANTISSA <= INODE_SETTING_MAX + 1, "as many settings as there are bits for");
 
+/* False: it does not fit, as no scrambler's seed does. */
 static bool setting_encode(uint64_t setting, uint32_t *ret)
 {
         if (setting & INODE_SETTING_SEED) {
@@ -60,12 +61,12 @@ uint64_t inode_pack(struct inode i)
 
         if (i.kind == 0)
                 return 1;
-        if (fits && i.setting == 0 && i.kind < OLD_KINDS && i.view <= OLD_VIEWS)
-                return (uint64_t)i.kind << OLD_SHIFT | (uint64_t)i.view << VIEW_SHIFT | rest;
-        if (fits && i.setting == 0 && i.kind >= OLD_KINDS && i.view <= VIEW_MAX)
+        if (fits && i.setting == 0 && i.kind < FIRST_KINDS && i.view <= FIRST_VIEWS)
+                return (uint64_t)i.kind << FIRST_SHIFT | (uint64_t)i.view << VIEW_SHIFT | rest;
+        if (fits && i.setting == 0 && i.kind >= FIRST_KINDS && i.view <= VIEW_MAX)
                 return FORM_WIDE << FORM_SHIFT | (uint64_t)i.kind << KIND_SHIFT | (uint64_t)i.view << VIEW_SHIFT | rest;
         if (fits && row && row->place > 0 && i.view <= INODE_BASE_MAX && setting_encode(i.setting, &setting))
-                return SELF | (uint64_t)(row->place - 1u) << PLACE_SHIFT |
+                return FORM_SETTING | (uint64_t)(row->place - 1u) << PLACE_SHIFT |
                        (uint64_t)(i.view << INODE_SETTING_BITS | setting) << VIEW_SHIFT | rest;
         return hash_of(&i);
 }
@@ -92,15 +93,15 @@ bool inode_unpack(uint64_t n, struct inode *ret)
                 ret->item = 0;
                 return true;
         }
-        if (n & SELF)
+        if (n & FORM_SETTING)
                 return unpack_setting(n, ret);
         if (n >> FORM_SHIFT == FORM_WIDE) {
                 ret->kind = (uint16_t)(n >> KIND_SHIFT & 0x3ff);
                 ret->view = (uint32_t)(n >> VIEW_SHIFT) & VIEW_MAX;
-                return ret->kind >= OLD_KINDS && ret->kind < INODE_KINDS;
+                return ret->kind >= FIRST_KINDS && ret->kind < INODE_KINDS;
         }
-        ret->kind = (uint16_t)(n >> OLD_SHIFT);
-        ret->view = (uint32_t)(n >> VIEW_SHIFT) & OLD_VIEWS;
+        ret->kind = (uint16_t)(n >> FIRST_SHIFT);
+        ret->view = (uint32_t)(n >> VIEW_SHIFT) & FIRST_VIEWS;
         return ret->kind > 0; /* the root has only the number 1 */
 }
 

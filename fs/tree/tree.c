@@ -1,3 +1,5 @@
+/* Nodes, lookups, listings, attributes and contents, by the rows. A lookup asks the rows of the folder in their order, until one has the name; a listing
+ * has the entries of one row after the other. */
 #include "fs/tree/tree_internal.h"
 
 #include <inttypes.h>
@@ -191,6 +193,7 @@ static int list_names(struct tree *t, const struct node *dir, const struct route
         return r;
 }
 
+/* False for work in a mount of finished values. */
 static bool row_is_shown(const struct tree *t, const struct route *row)
 {
         return !(t->finished && row->starts);
@@ -254,7 +257,7 @@ int tree_lookup(struct tree *t, const struct node *dir, const char *name, struct
                 if (r == 0)
                         r = tree_node_of(t, &found.inode, ret);
                 else if (row->name)
-                        break;
+                        break; /* a row's fixed name is nothing else's */
         }
         return r;
 }
@@ -425,7 +428,7 @@ struct cell tree_bare_cell(const struct node *n)
                              .wall_ns = v->setting == SETTING_TIMEOUT ? v->n : 0};
 }
 
-int tree_take_query(const struct node *n, struct case_info **info)
+int node_select_query(const struct node *n, struct case_info **info)
 {
         cleanup(case_info_unrefp) struct case_info *whole = NULL;
 
@@ -448,7 +451,7 @@ int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct cas
         else if (r == 0)
                 *ret_info = steal_pointer(info);
         if (r == 0)
-                r = tree_take_query(n, ret_info);
+                r = node_select_query(n, ret_info);
         if (r < 0)
                 return r;
         *ret = tree_bare_cell(n);

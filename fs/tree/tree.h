@@ -59,8 +59,8 @@ bool tree_values_move(struct tree *t);
 int tree_answer(struct tree *t, const struct node *n, struct value *v, struct blob *ret);
 /* The node's cell without its case; borrows from n. */
 struct cell tree_bare_cell(const struct node *n);
-/* For a node of one query of a script: replaces *info by that query. -ENOENT: the script has fewer queries. */
-int tree_take_query(const struct node *n, struct case_info **info);
+/* For a node of one query of a script: replaces *info by that query; else does nothing. -ENOENT: the script has fewer queries. */
+int node_select_query(const struct node *n, struct case_info **info);
 /* The node's cell with its case: *ret_info is a ref, to which ret->info points. -ENOENT also for a scrambled input that was not made yet. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);
 /* run_find() for the node's cell, with a cache: a cell's files, sizes and times come from one fact and are read one after the other. */
@@ -128,7 +128,7 @@ struct path_item {
 };
 struct path_list {
         enum name_space space;
-        bool has_items;
+        bool has_items; /* an entry's `item` is its path_item's number, a case's */
         char prefix[24];
         const struct path_item *list; /* sorted by name */
         size_t n;

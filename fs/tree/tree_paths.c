@@ -38,6 +38,7 @@ const struct path_item *path_find(const struct path_list *p, const char *name)
         return find_in_list(&wanted, p->list, p->n, sizeof(wanted), compare_strings);
 }
 
+/* True if name `i` exists and is in the folder with this path. */
 static bool is_below(const struct path_list *p, size_t i, const char *above)
 {
         return i < p->n && strncmp(p->list[i].name, above, strlen(above)) == 0;
@@ -63,7 +64,8 @@ int path_match(struct tree *t, const struct path_list *p, const struct node *dir
         return path_number(t, p, path, strlen(path), &ret->inode);
 }
 
-/* Length of the entry of a name in a folder with a path of `n` bytes. 0: the entry is of the other row, or the same as that of the name before. */
+/* Size of the entry of name `i` in a folder with a path of `n` bytes, whose names begin at `first`. 0: the entry is of the other row (a file's among
+ * folders, or the other way round), or the same folder as that of the name before. */
 static size_t entry_size(const struct path_list *p, size_t i, size_t first, size_t n, bool folders)
 {
         const char *name = p->list[i].name, *slash = strchr(name + n, '/');
