@@ -5,27 +5,33 @@
 
 #include "cache/base/progress.h"
 
-/* Opens (creating, 0600) and locks `dir/name`. 0 with *ret_fd held; -EAGAIN: held by another. lock_release_unlink() removes the file;
- * otherwise it stays. Removing it is safe: locking checks that the locked file still has its name.
- * A shared lock also works on a read-only disk if the file exists. */
+/* -- by name ---------------------------------------------------------------------------------------------------- */
+
+/* Opens (creating, 0600) and locks `dir/name`. 0 with *ret_fd held; -EAGAIN: held by another. A shared lock also works on a read-only disk if the file
+ * exists. Closing the descriptor frees the lock; the file stays. */
 int lock_try(const char *dir, const char *name, bool shared, int *ret_fd);
-/* Opens a file to be locked in a folder of several users (1777). The file is writable by all (0666), whoever made it. `shared`: a file that is
- * only readable will do. */
-int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd);
 int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd); /* blocks */
 /* Likewise, exclusive, unless `p` (may be NULL) says stop: -ECANCELED. `what`: shown meanwhile. */
 int lock_wait_for(const char *dir, const char *name, const struct progress *p, const char *what, int *ret_fd);
-int lock_share(int fd); /* makes an exclusive lock a shared one, without a gap */
-/* For a lock taken again and again: the file stays open and is never unlinked. */
-int lock_open(const char *dir, const char *name, int *ret_fd); /* not locked yet */
-int lock_take(int fd, bool wait);                              /* exclusive; -EAGAIN: held, and `wait` is false */
+/* Removes the file (unless others share the lock), then closes it. That is safe: locking checks that the locked file still has its name. */
+void lock_release_unlink(const char *dir, const char *name, int fd);
+bool lock_is_held(const char *dir, const char *name); /* in any mode */
+
+/* -- of a file that stays open, to be locked again and again, and is never removed ------------------------------------- */
+
+int lock_open(const char *dir, const char *name, int *ret_fd);
+/* In a folder of several users (1777). The file is writable by all (0666), whoever made it. `shared`: a file that is only readable will do. */
+int lock_open_public(const char *dir, const char *name, bool shared, int *ret_fd);
+int lock_take(int fd, bool wait); /* exclusive; -EAGAIN: held, and `wait` is false */
 void lock_drop(int fd);
-bool lock_has_no_room(int r);                                        /* of an error: the disk is full, or read-only */
-bool lock_is_held(const char *dir, const char *name);                /* in any mode */
-bool lock_is_held_fd(int fd);                                        /* by another open of this file, which may have lost its name */
-void lock_release_unlink(const char *dir, const char *name, int fd); /* unlinks (unless others share it), then closes */
+
+/* -- of any open file ------------------------------------------------------------------------------------------- */
+
+int lock_share(int fd);       /* makes an exclusive lock a shared one, without a gap */
+bool lock_is_held_fd(int fd); /* by another open of this file, which may have lost its name */
 /* True if the open file still has that name: a holder may have unlinked or replaced it. */
 bool fd_is_named(int fd, int dir_fd, const char *name);
+bool lock_has_no_room(int r); /* of an error: the disk is full, or read-only */
 
 /* For files whose users hold a shared flock(): opens the file and locks it exclusively. -1: in use, or absent. */
 int lock_idle(const char *path);

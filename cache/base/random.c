@@ -76,6 +76,7 @@ double random_normal(struct random *r)
         return radius * cos(2 * M_PI * random_uniform(r));
 }
 
+/* A gamma of shape 1 or more: Marsaglia and Tsang, "A simple method for generating gamma variables", TOMS 2000. */
 static double gamma_from_one(struct random *r, double shape)
 {
         double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
@@ -89,8 +90,7 @@ static double gamma_from_one(struct random *r, double shape)
         }
 }
 
-/* The logarithm, because a gamma of a small shape is often below the least double. Marsaglia and Tsang, "A simple method for generating gamma
- * variables", TOMS 2000. */
+/* The logarithm of a gamma, which itself is often below the least double if the shape is small. The same paper has how to lower a shape by 1. */
 static double log_gamma_variate(struct random *r, double shape)
 {
         assert(shape > 0);

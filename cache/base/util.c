@@ -10,6 +10,7 @@
 
 /* -- memory -- */
 
+/* Small allocations never fail (util.h). */
 static void *there(void *p)
 {
         if (!p)

@@ -13,7 +13,6 @@
 
 #include "cache/base/util.h"
 
-
 int frame_encode(struct slice key, struct slice value, struct buffer *ret); /* appends; 0, -ENOMEM, -EFBIG */
 /* Decodes a frame. 0: *ret has the raw bytes: they point into `frame` (owned NULL) if stored raw, else to memory of their own.
  * -EBADMSG: the frame fails its checksum. -ENOMEM. */

@@ -1,3 +1,4 @@
+/* A call of LMDB that reads is inside READING(), which catches faults. Before one that writes to a table look() checks the pages. */
 #include "cache/store/db.h"
 
 #include <fcntl.h>
@@ -54,6 +55,7 @@ int db_damaged(struct db *d, const char *what)
         return errorf(-EIO, "the index in %s is damaged (%s); 'solverfs fsck' makes it anew from the journal", d->dir, what);
 }
 
+/* The -errno, with a sentence, for what a function of LMDB returned; 0 for 0. */
 static int fail(struct db *d, int rc, const char *what)
 {
         switch (rc) {
@@ -229,7 +231,7 @@ int db_open(const char *dir, int flags, struct db **ret)
 {
         static pthread_once_t once = PTHREAD_ONCE_INIT;
         struct db *d = allocate(1, sizeof(*d));
-        int r = 0;
+        int r;
 
         pthread_once(&once, watch_forks);
         d->read_only = flags & DB_READ_ONLY;
@@ -240,10 +242,8 @@ int db_open(const char *dir, int flags, struct db **ret)
         d->dir = copy_string(dir);
         d->data = format_string("%s/data.mdb", dir);
         d->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (r == 0 && d->folder < 0)
-                r = errorf(-errno, "cannot open %s: %s", dir, strerror(errno));
-        if (r == 0)
-                r = guard_install() ?: open_files(d) ?: open_env(d);
+        r = d->folder < 0 ? errorf(-errno, "cannot open %s: %s", dir, strerror(errno))
+                          : guard_install() ?: open_files(d) ?: open_env(d);
         if (r == 0 && !d->read_only && !d->fresh)
                 lost_mark(d->folder, DB_DAMAGED);
         if (r < 0) {

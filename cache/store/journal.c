@@ -1,3 +1,4 @@
+/* Segments: their headers, which one is first or next, and writing to the last one. */
 #include "cache/store/journal_internal.h"
 
 #include <endian.h>
@@ -235,6 +236,7 @@ static void take_segment(struct journal *j, uint64_t segment, int fd)
         j->segment = segment;
 }
 
+/* Opens an existing segment for writing, unless it is open. -errno without a sentence. */
 static int use_segment(struct journal *j, uint64_t segment)
 {
         int fd;
@@ -247,6 +249,7 @@ static int use_segment(struct journal *j, uint64_t segment)
         return MIN(fd, 0);
 }
 
+/* Makes a new segment and opens it for writing. -errno without a sentence. */
 static int begin_segment(struct journal *j, uint64_t segment)
 {
         int fd = segment_open(j, segment, O_RDWR | O_CREAT | O_TRUNC), r;

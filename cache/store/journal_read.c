@@ -8,6 +8,8 @@
 
 #define READ_BLOCK (UINT64_C(1) << 20)
 
+/* -- a window on one segment ------------------------------------------------------------------------------------- */
+
 /* A window on one segment, with the records read so far of the current group. */
 struct reader {
         struct journal *journal;
@@ -20,7 +22,7 @@ struct reader {
         uint64_t *records; /* offsets; malloc'd */
         size_t n_records;
         size_t since_gap; /* whole records since the last damaged place */
-        bool gap;
+        bool gap;         /* there was a damaged place in it, or before it */
         int error; /* of reading the file */
 };
 
@@ -79,6 +81,8 @@ static void reader_forget(struct reader *r, uint64_t offset)
         r->start += gone;
 }
 
+/* -- records ----------------------------------------------------------------------------------------------------- */
+
 enum found {
         FOUND_RECORD,
         FOUND_END,    /* zeros, or the file's end */
@@ -134,12 +138,15 @@ static uint64_t reader_resync(struct reader *r, uint64_t offset)
         return 0;
 }
 
+/* -- groups ------------------------------------------------------------------------------------------------------ */
+
 static void reader_remember(struct reader *r, uint64_t offset)
 {
         list_add(r->records, r->n_records, offset);
         r->since_gap++;
 }
 
+/* Gives the walk's callback the records of the group that ends at `end`, and its commit. */
 static int reader_deliver(struct reader *r, uint64_t end, struct journal_walk *w)
 {
         struct journal_record record = {0};
@@ -170,11 +177,12 @@ static bool reader_is_finished(struct reader *r, struct slice commit, uint64_t e
                 return false;
         memcpy(&n, commit.data, sizeof(n));
         n = le64toh(n);
-        if (r->gap ? r->since_gap >= n : r->n_records == n)
+        if (r->gap ? r->since_gap >= n : r->n_records == n) /* if all n are behind the gap, it lacks none */
                 return true;
         return reader_resync(r, end) != 0 || segment_is_there(r->journal, r->segment + 1);
 }
 
+/* Delivers the segment's groups that are finished. */
 static int read_records(struct reader *r, struct journal_walk *w)
 {
         uint64_t offset = w->at.offset, next = 0;
@@ -207,6 +215,8 @@ static int read_records(struct reader *r, struct journal_walk *w)
         w->counts.torn |= offset > w->at.offset || r->gap;
         return 0;
 }
+
+/* -- segments ---------------------------------------------------------------------------------------------------- */
 
 /* Reads to the end of the segment, or to `until` in it. */
 static int read_segment(struct journal *j, struct journal_walk *w, uint64_t until)
@@ -250,7 +260,8 @@ static int read_segments(struct journal *j, struct journal_walk *w)
         return r;
 }
 
-/* While the segment at the start is there, so were all that were read: the first ones are removed first. */
+/* What journal_walk() returns: -EAGAIN if a compaction may have removed a part of what was read, else `result`. While the segment at the start is
+ * there, so were all behind it: the first ones are removed first. */
 static int judge_compaction(struct journal *j, uint64_t start, struct journal_position *upto, int result)
 {
         struct journal_position first;

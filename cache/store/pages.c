@@ -169,6 +169,7 @@ static void set_bit(uint8_t *bits, uint64_t page)
         bits[page / 8] |= (uint8_t)(1 << page % 8);
 }
 
+/* Notes that something uses a page, or has it as free. */
 static int see(struct pages *c, uint64_t page)
 {
         if (page < 2 || page > c->meta.last)
@@ -367,6 +368,7 @@ static int big_free_list(struct pages *c, uint64_t first, uint64_t size)
         return r < 0 ? r : free_list(c, first, list, size);
 }
 
+/* Notes a table and, if `deep`, walks it. */
 static int subtree(struct pages *c, uint64_t page, const struct node *n)
 {
         struct table *t;

@@ -29,7 +29,7 @@ int pages_check(int fd, const char *name, uint64_t txn);
  *   mdb_txn_begin      a meta page                                               pages_begin() checks both
  *   mdb_page_alloc     the free list: a cursor over it, each record's list       pages_begin() walks the whole tree, and all lists:
  *   mdb_freelist_save  the same tree, written, rebalanced                        in range, in order, no page twice; once more
-                                                                                before the commit: pages_look_again()
+ *                                                                              before the commit: pages_look_again()
  *   mdb_cursor_touch,  the tree of tables, on the way to the table's name        pages_begin() walks it whole
  *   mdb_txn_commit
  *   mdb_put            the pages from the table's root to the key's leaf, and    pages_path()

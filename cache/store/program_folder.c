@@ -139,8 +139,8 @@ static int compare_used(const void *a, const void *b)
         return ORDER(x->used.tv_sec, y->used.tv_sec) ?: ORDER(x->used.tv_nsec, y->used.tv_nsec);
 }
 
-/* Deletes the file unless it is held. */
-static bool take_away(const char *path)
+/* True if it was removed. */
+static bool remove_unless_held(const char *path)
 {
         cleanup_close int fd = lock_idle(path);
 
@@ -161,7 +161,7 @@ static int add_entry(void *user, const char *folder, const char *name)
                 list_add(e->list, e->n, (struct entry){.path = steal_pointer(path), .size = (uint64_t)st.st_size, .used = st.st_atim});
                 e->bytes += (uint64_t)st.st_size;
         } else if (strncmp(name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE) {
-                take_away(path); /* left by a crash */
+                remove_unless_held(path); /* left by a crash */
         } else if (fnmatch(".*.lock", name, 0) == 0 && lock_try(folder, name, false, &lock) == 0) {
                 lock_release_unlink(folder, name, lock); /* likewise */
         }
@@ -178,7 +178,7 @@ static int evict(struct program_folder *f)
         if (r == 0 && all.bytes > f->bound) {
                 sort_list(all.list, all.n, sizeof(*all.list), compare_used);
                 for (size_t i = 0; i < all.n && all.bytes > most; i++)
-                        if (take_away(all.list[i].path))
+                        if (remove_unless_held(all.list[i].path))
                                 all.bytes -= all.list[i].size;
         }
         f->room = (int64_t)f->bound - (int64_t)all.bytes;
@@ -272,5 +272,5 @@ void program_folder_remove(struct program_folder *f, const struct digest *id)
 {
         cleanup_free char *path = format_string("%s/%s", f->dir, digest_text(id).s);
 
-        take_away(path);
+        remove_unless_held(path);
 }

@@ -32,7 +32,8 @@ struct programs *programs_close(struct programs *p);
 /* Stores the file's content (from offset 0), as a delta against `near` (may be NULL) when that pays. For a program that is already stored it
  * only computes the digest. */
 int programs_put(struct programs *p, int fd, const struct digest *near, struct digest *ret_id, uint64_t *ret_size);
-/* And all that it builds on; decodes nothing. True if it cannot be read: programs_get() says why, and making it again may not help. */
+/* True if the program and all that it builds on are there; decodes nothing. Also true if one cannot be read: programs_get() says why, and making it again
+ * may not help. */
 bool programs_has(struct programs *p, const struct digest *id);
 /* Puts the program into the folder and opens it (O_RDONLY|O_CLOEXEC, under a shared flock until closed). `ret_path` (may be NULL) gets its
  * path, valid while the descriptor is open. */
@@ -44,7 +45,7 @@ int programs_each(struct programs *p, programs_each_fn fn, void *user);
 /* Removes these programs (sorted by bytes; absent ones are ignored) and unfinished files of killed processes. Programs that stay but are deltas
  * against a removed one are first stored again; `progress` is asked between them. */
 int programs_remove(struct programs *p, const struct digest *ids, size_t n, const struct progress *progress);
-/* Bytes in the store, the chain's depth, the base (zeros for a keyframe). */
+/* For tests: bytes in the store, the chain's depth, the base (zeros for a keyframe). */
 int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_stored, unsigned *ret_depth,
                   struct digest *ret_base);
 

@@ -34,7 +34,7 @@ void environment_unlock(struct environment *e)
 
 /* -- the store's own record ------------------------------------------------------------------------------------- */
 
-/* Framed like all values, and of `size`. */
+/* The value must have `size` bytes; it is framed like all values. -ENOENT: there is none. */
 int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t size, struct blob *ret)
 {
         cleanup_blob struct blob frame = {0};
@@ -103,7 +103,8 @@ static int begin_reading(struct db *db, MDB_txn **ret)
         return r;
 }
 
-static struct store_txn *take_spare(struct environment *e, struct index *x)
+/* A transaction that was reset, of any handle; NULL: there is none. */
+static struct store_txn *pool_take(struct environment *e, struct index *x)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&e->pool_lock);
         struct store_txn *t = x->pool;
@@ -115,7 +116,7 @@ static struct store_txn *take_spare(struct environment *e, struct index *x)
 
 static int begin_or_renew(struct store *s, struct index *x, struct store_txn **t)
 {
-        *t = take_spare(s->env, x);
+        *t = pool_take(s->env, x);
         if (*t)
                 return db_renew(x->db, (*t)->txn);
         *t = txn_new(s, false);
@@ -163,29 +164,29 @@ bool txn_begin_anew(struct store_txn *t, int error)
         index_leave(e, t->index);
         t->index = x;
         t->txn = NULL;
-        t->was_read = true;
+        t->was_read = true; /* restarts once only */
         t->error = begin_reading(x->db, &t->txn);
         return t->error == 0;
 }
 
 /* Applies the group of a process that died between writing its journal and committing LMDB. */
-static int catch_up(struct store_txn *t, bool lost)
+static int catch_up(struct store_txn *t, unsigned flags)
 {
         struct environment *e = t->env;
         uint64_t damaged = 0;
         int r = journal_pending(e->journal, t->at);
 
-        if (r == -ENODATA && lost)
+        if (r == -ENODATA && flags & WRITE_LACKING)
                 return 0;
         if (r <= 0)
                 return r;
         r = replay(e, t->index, false, &t->txn, &t->at, &damaged);
-        if (r == 0) /* a check of this transaction compares the index with the journal up to there */
+        if (r == 0) /* so that store_check() in this transaction compares the index with the journal up to here */
                 r = applied_put(t->index->db, t->txn, t->index->meta, t->at);
         return r < 0 ? r : journal_cut(e->journal, t->at);
 }
 
-static int begin_writing(struct store_txn *t, bool lost)
+static int begin_writing(struct store_txn *t, unsigned flags)
 {
         struct environment *e = t->env;
         struct db *db = t->index->db;
@@ -198,7 +199,7 @@ static int begin_writing(struct store_txn *t, bool lost)
                 db_clear_readers(db); /* a dead reader keeps pages from reuse */
                 e->readers_cleared_ns = now;
         }
-        r = applied_get(db, t->txn, t->index->meta, &t->at) ?: catch_up(t, lost) ?: fault_at("store.begin");
+        r = applied_get(db, t->txn, t->index->meta, &t->at) ?: catch_up(t, flags) ?: fault_at("store.begin");
         t->start = journal_next_group(t->at);
         if (r < 0)
                 db_abort(db, t->txn);
@@ -206,16 +207,16 @@ static int begin_writing(struct store_txn *t, bool lost)
 }
 
 /* Under the write lock. No other process can replace the index until the lock is released. */
-static int write_enter(struct store_txn *t, bool lost)
+static int write_enter(struct store_txn *t, unsigned flags)
 {
-        int r = index_enter(t->env, true, &t->index) ?: begin_writing(t, lost);
+        int r = index_enter(t->env, true, &t->index) ?: begin_writing(t, flags);
 
         if (r < 0)
                 index_leave(t->env, t->index);
         return r;
 }
 
-int write_begin(struct store *s, bool lost, bool wait, struct store_txn **ret)
+int write_begin(struct store *s, unsigned flags, struct store_txn **ret)
 {
         struct store_txn *t;
         int r;
@@ -224,9 +225,9 @@ int write_begin(struct store *s, bool lost, bool wait, struct store_txn **ret)
         if (s->read_only)
                 return errorf(-EROFS, "the store in %s is open read-only", s->dir);
         t = txn_new(s, true);
-        r = environment_lock(s->env, wait);
+        r = environment_lock(s->env, flags & WRITE_WAITS);
         if (r == 0) {
-                r = write_enter(t, lost);
+                r = write_enter(t, flags);
                 if (r < 0)
                         environment_unlock(s->env);
         }
@@ -241,13 +242,13 @@ int write_begin(struct store *s, bool lost, bool wait, struct store_txn **ret)
  * it. */
 int store_write(struct store *s, struct store_txn **ret)
 {
-        int r = write_begin(s, false, true, ret);
+        int r = write_begin(s, WRITE_WAITS, ret);
 
         if (r == -ENODATA) {
                 log_error("a part of the journal in %s/journal is gone; it is written anew from the index", s->dir);
-                r = store_compact(s) ?: write_begin(s, false, true, ret);
+                r = store_compact(s) ?: write_begin(s, WRITE_WAITS, ret);
         }
-        return r == -EIO ? write_begin(s, false, true, ret) : r;
+        return r == -EIO ? write_begin(s, WRITE_WAITS, ret) : r;
 }
 
 static struct store_txn *txn_free(struct store_txn *t)
@@ -324,7 +325,7 @@ bool store_update_begins(struct store_update *u)
         u->txn = NULL;
         while (u->tries == 0 || (u->tries == 1 && u->r == -EIO)) {
                 u->tries++;
-                u->r = u->at_once ? write_begin(u->store, false, false, &u->txn) : store_write(u->store, &u->txn);
+                u->r = u->at_once ? write_begin(u->store, 0, &u->txn) : store_write(u->store, &u->txn);
                 if (u->r == 0)
                         return true;
         }
@@ -380,7 +381,7 @@ int txn_open_frame(struct store_txn *t, size_t table, struct slice key, struct s
         return r == -EBADMSG ? mend(t, table, key, ret) : r;
 }
 
-/* `ret` may be NULL, to ask only whether the key exists. */
+/* `ret` may be NULL, to ask only whether the key exists. Without a transaction of LMDB, its restart has failed (txn_begin_anew()). */
 static int find_frame(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         return t->txn ? db_get(t->index->db, t->txn, txn_dbi(t, table), key, ret) : t->error;
@@ -391,6 +392,7 @@ static bool is_key(struct slice key)
         return key.size > 0 && key.size <= STORE_KEY_MAX;
 }
 
+/* -ENOENT without a sentence, also for what cannot be a key. */
 static int find(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
 {
         int r;

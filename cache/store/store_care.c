@@ -127,7 +127,7 @@ struct check {
         void (*say)(void *user, const char *line);
         void *user;
         bool look_only;
-        struct last_word *known; /* malloc'd; sorted by key once the journal is read, the last word on each */
+        struct last_word *words; /* malloc'd; sorted by key once the journal is read, the last word on each */
         size_t n;
         struct journal_position upto, outdated; /* the index has what the journal has up to here; the same of the try before */
         struct journal_walk walk;
@@ -136,7 +136,7 @@ struct check {
 
 static void check_done(struct check *c)
 {
-        free(c->known);
+        free(c->words);
 }
 
 static printf_like(2, 3) void tell(struct check *c, const char *format, ...)
@@ -154,8 +154,8 @@ static XXH128_hash_t hash_key(struct slice table, struct slice key)
         return XXH3_128bits_withSeed(key.data, key.size, XXH3_64bits(table.data, table.size));
 }
 
-/* Ignores tables that are not ours, probably another version's. */
-static int know(void *user, const struct journal_record *record)
+/* Notes what a record says of its key. Ignores tables that are not ours, probably another version's. */
+static int note_word(void *user, const struct journal_record *record)
 {
         struct check *c = user;
         const struct environment *e = c->txn->env;
@@ -163,13 +163,13 @@ static int know(void *user, const struct journal_record *record)
         if (record->op == JOURNAL_COMMIT || table_named(e, record->table) == e->n_tables)
                 return 0;
         if ((c->n & (c->n + 1)) == 0) { /* not list_grow(): these may be millions, and the process may serve a mount */
-                struct last_word *grown = reallocarray(c->known, 2 * c->n + 2, sizeof(*grown));
+                struct last_word *grown = reallocarray(c->words, 2 * c->n + 2, sizeof(*grown));
 
                 if (!grown)
                         return errorf(-ENOMEM, "no memory to check the journal's records, more than %zu", c->n);
-                c->known = grown;
+                c->words = grown;
         }
-        c->known[c->n] = (struct last_word){
+        c->words[c->n] = (struct last_word){
                 .key = hash_key(record->table, record->key),
                 .frame = XXH3_64bits(record->frame.data, record->frame.size),
                 .order = c->n,
@@ -180,7 +180,7 @@ static int know(void *user, const struct journal_record *record)
         return 0;
 }
 
-static int compare_known(const void *a, const void *b)
+static int compare_words(const void *a, const void *b)
 {
         const struct last_word *x = a, *y = b;
 
@@ -193,10 +193,10 @@ static void keep_last_words(struct check *c)
 
         if (c->n == 0)
                 return;
-        sort_list(c->known, c->n, sizeof(*c->known), compare_known);
+        sort_list(c->words, c->n, sizeof(*c->words), compare_words);
         for (size_t i = 0; i < c->n; i++)
-                if (i + 1 == c->n || XXH128_cmp(&c->known[i].key, &c->known[i + 1].key) != 0)
-                        c->known[kept++] = c->known[i];
+                if (i + 1 == c->n || XXH128_cmp(&c->words[i].key, &c->words[i + 1].key) != 0)
+                        c->words[kept++] = c->words[i];
         c->n = kept;
 }
 
@@ -227,7 +227,7 @@ static int check_value(struct check *c, size_t table, struct slice key, struct s
 {
         const char *name = c->txn->env->tables[table];
         const struct last_word sought = {.key = hash_key(slice_string(name), key)};
-        struct last_word *k = find_in_list(&sought, c->known, c->n, sizeof(*k), compare_keys);
+        struct last_word *k = find_in_list(&sought, c->words, c->n, sizeof(*k), compare_keys);
         cleanup_blob struct blob value = {0};
         int r = frame_decode(key, frame, &value);
 
@@ -273,7 +273,7 @@ static void check_missing(struct check *c)
         bool index_is_sound = c->report->damaged == 0;
 
         for (size_t i = 0; i < c->n; i++) {
-                struct last_word *k = &c->known[i];
+                struct last_word *k = &c->words[i];
 
                 if (k->seen || k->deleted || (!is_certain(c, k) && index_is_sound))
                         continue;
@@ -288,7 +288,7 @@ static int check_journal(struct check *c)
         const struct environment *e = c->txn->env;
         int r;
 
-        c->walk = (struct journal_walk){.upto = c->upto, .thorough = true, .fn = know, .user = c};
+        c->walk = (struct journal_walk){.upto = c->upto, .thorough = true, .fn = note_word, .user = c};
         r = e->journal ? journal_walk(e->journal, &c->walk) : 0;
         if (r == -EAGAIN && (c->txn->write || journal_position_equal(c->upto, c->outdated)))
                 return errorf(-EIO, "the index in %s is older than its journal", e->dir);
@@ -341,7 +341,7 @@ static int compact_once(struct store *s)
         struct store_txn *t;
         uint64_t segment = 0;
         bool in_force;
-        int r = write_begin(s, true, true, &t);
+        int r = write_begin(s, WRITE_WAITS | WRITE_LACKING, &t);
 
         if (r < 0)
                 return r;
@@ -401,21 +401,21 @@ static int check_begin(struct check *c, struct store *s)
         return r;
 }
 
-/* 1: the index is damaged, and will be rebuilt before the next transaction. */
+/* 1: the index is damaged, and will be rebuilt before the next transaction (not with look_only). -EAGAIN: writers were faster; check again. */
 static int check_once(struct check *c, struct store *s)
 {
-        bool odd;
+        bool is_damaged;
         int r = check_begin(c, s);
 
         if (r == 0 && !c->look_only)
                 tell_made_anew(c, s->env);
         if (r == 0)
                 r = check_all(c);
-        odd = r == -EIO || (r == 0 && c->report->damaged > 0);
-        if (odd && c->txn && !c->look_only)
+        is_damaged = r == -EIO || (r == 0 && c->report->damaged > 0);
+        if (is_damaged && c->txn && !c->look_only)
                 db_condemn(c->txn->index->db, "'solverfs fsck' found it odd");
         c->txn = store_end(c->txn);
-        return odd && !c->look_only ? 1 : r;
+        return is_damaged && !c->look_only ? 1 : r;
 }
 
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user)

@@ -137,6 +137,7 @@ static void log_damaged(const struct environment *e, uint64_t damaged, const cha
         log_error("the journal of %s is damaged in %llu places%s", e->dir, (unsigned long long)damaged, rest);
 }
 
+/* Opens the tables and applies the rest of the journal. `cut`: as for index_open(). */
 static int bring_up(struct environment *e, struct index *x, bool cut)
 {
         struct journal_position at = {0};
@@ -239,6 +240,7 @@ static int rescue_facts(struct rescue *s, uint64_t damaged, struct journal_posit
         return r < 0 ? r : compact_index(e, s->index, s->txn, s->applied, ret_segment);
 }
 
+/* Completes the new index by rescue_facts(), if the old one can be opened. *ret_segment is set if the journal was rewritten. */
 static int rescue(struct environment *e, struct index *x, const char *path, uint64_t damaged, struct journal_position at,
                   uint64_t *ret_segment)
 {
@@ -277,6 +279,7 @@ static void index_free(struct environment *e, struct index *x)
         free(x);
 }
 
+/* Fills a new index from the journal and, where that is damaged, from the old index. */
 static int fill(struct environment *e, const char *new, const char *old, uint64_t *ret_damaged, uint64_t *ret_segment)
 {
         struct index x = {0};
@@ -290,6 +293,7 @@ static int fill(struct environment *e, const char *new, const char *old, uint64_
         return r;
 }
 
+/* Makes a new index in place of the one that is damaged or absent. */
 static int make_anew(struct environment *e, const char *index)
 {
         cleanup_free char *new = format_string("%s/" NEW_NAME, e->dir), *old = format_string("%s/data.mdb", index);
@@ -393,7 +397,8 @@ void index_close(struct environment *e)
         e->index = NULL;
 }
 
-/* Under the write lock. Another thread may have been first. */
+/* Puts another index in force, unless another thread has done so: the one that another process made in the place of `old`, or a new one. Under the write
+ * lock. */
 static int renew(struct environment *e, struct index *old)
 {
         struct index *x;
@@ -443,7 +448,7 @@ int index_enter(struct environment *e, bool locked, struct index **ret)
                 x->refs++;
                 pthread_mutex_unlock(&e->pool_lock);
                 transactions++;
-                if (r == -EDEADLK || tries == 2 || is_fit(e, x)) {
+                if (r == -EDEADLK || tries == 2 || is_fit(e, x)) { /* one that stays unfit is used: the transaction reports it */
                         *ret = x;
                         return 0;
                 }

@@ -70,7 +70,7 @@ struct store_txn {
         MDB_txn *txn;
         bool write;
         bool was_read;          /* the caller has seen data of it */
-        int error;              /* of an earlier put: it can only be aborted */
+        int error;              /* of an earlier put, or of a restart: it can only be aborted */
         struct store_txn *next; /* in the pool */
 
         /* writing */
@@ -91,9 +91,12 @@ void index_leave(struct environment *e, struct index *x); /* NULL is fine */
 
 extern _Thread_local unsigned transactions; /* this thread's, in any store */
 
-/* Begins a write transaction. -ENODATA without a sentence: a part of the journal is lost. `lost` allows that, for rewriting the journal
- * only. `wait`: as for environment_lock(). */
-int write_begin(struct store *s, bool lost, bool wait, struct store_txn **ret);
+enum write_flags {
+        WRITE_WAITS = 1 << 0,   /* else -EAGAIN without a sentence while another writes */
+        WRITE_LACKING = 1 << 1, /* begins even if a part of the journal is lost: for rewriting the journal only */
+};
+/* Begins a write transaction. -ENODATA without a sentence: a part of the journal is lost. */
+int write_begin(struct store *s, unsigned flags, struct store_txn **ret);
 
 #define META_TABLE   "@store"
 #define META_FORMAT  "format"  /* u32 */

@@ -64,7 +64,7 @@ int walk_next(struct walk *w, bool frames)
         return walk_step(w, MDB_NEXT, frames);
 }
 
-/* 1: at the first key. */
+/* Goes to the first key that is not below `first`. -ENOENT: there is none. */
 static int begin(struct store_walk *w, struct slice first)
 {
         struct store_txn *t = w->txn;
@@ -91,6 +91,7 @@ static bool has_prefix(const struct store_walk *w)
         return w->at->key_size >= w->prefix.size && compare_keys(w->at->key, w->prefix.size, w->prefix.data, w->prefix.size) == 0;
 }
 
+/* The next key, and its value unless it is damaged: 1; 0: there is none; -errno. */
 static int step(struct store_walk *w)
 {
         struct slice first = compare_keys(w->prefix.data, w->prefix.size, w->from.data, w->from.size) > 0 ? w->prefix : w->from;
