@@ -211,8 +211,7 @@ void output_write(const struct buffer *b)
 
         if (out.output_error != 0 || (b->size == 0 && !b->failed))
                 return;
-        if (out.output_terminal)
-                progress_clear();
+        progress_clear();
         lost_output();
         r = b->failed ? -ENOMEM : write_all(STDOUT_FILENO, b->data, b->size);
         if (r < 0)

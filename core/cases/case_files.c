@@ -78,10 +78,10 @@ int case_files_open_folder(struct case_files *f, const char *store_dir, bool rea
         pthread_mutex_init(&f->lock, NULL);
         if (r == 0)
                 r = path_join(staged, f->dir, "staged");
-        if (r == 0 && !read_only) {
+        if (r == 0 && !read_only)
                 r = make_dirs(staged, 0700);
+        if (r == 0 && !read_only)
                 folder_each(staged, sweep_staged, NULL);
-        }
         return r;
 }
 
@@ -177,12 +177,12 @@ static int each_file(void *user, const char *folder, const char *name)
         return 0;
 }
 
-/* Of the folder of cases, all but "staged". */
+/* A folder of cases has two hexadecimal digits for a name. */
 static int each_folder(void *user, const char *folder, const char *name)
 {
         cleanup_free char *path = format_string("%s/%s", folder, name);
 
-        return strlen(name) == 2 ? folder_each(path, each_file, user) : 0;
+        return strlen(name) == 2 && strspn(name, "0123456789abcdef") == 2 ? folder_each(path, each_file, user) : 0;
 }
 
 int case_files_each(struct case_files *f, case_file_fn fn, void *user)

@@ -75,7 +75,7 @@ static void add_production(struct enumeration *e, enum op op, enum sort_kind sam
         list_add(e->productions, e->n_productions, p);
 }
 
-/* One rule; where a place can have any sort, one for strings and one for integers. Of indexed operators only powers and loops, with fixed indices. */
+/* One rule; where a place can have any sort, one for strings and one for integers. The only indexed operators are powers and loops, with fixed indices. */
 static void add_operator(struct enumeration *e, enum op op)
 {
         const struct operator_row *row = operator_row(op);

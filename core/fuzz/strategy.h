@@ -60,7 +60,7 @@ struct outcome {
 };
 void strategy_ran(struct strategy *s, uint64_t id, unsigned version, const struct outcome *o);
 
-/* True if the input is a candidate worth confirming. Decides nothing and changes nothing. Of a kind that was found several times, one in ten is. ret_pair
+/* True if the input is a candidate worth confirming. Decides nothing and changes nothing. One in ten is, if its kind was found several times. ret_pair
  * (may be NULL): the versions of its largest slowdown: a reference, and the target (or a later version, with every_version). */
 bool strategy_wants(struct strategy *s, uint64_t id, unsigned ret_pair[2]);
 /* `is_wanted`: the answer of strategy_wants(); if that is lost, whether the input was confirmed. True for a wanted candidate. An input with a score

@@ -115,7 +115,7 @@ test_that "... or takes more effort, which is another finding" '
 test_that "... found under a seed that was asked for, which it keeps" '
 	formula slow seeded >seeded.smt2 && run 0 case add seeded.smt2 && run 0 $c seeded.smt2 --seed 5 --keep && run 0 localize toy spr/3 --json && has out "\"seed\": ?5"; r=$?; run 0 case remove seeded.smt2; (exit $r)'
 test_that "what --keep does not take" '
-	run 2 $c --keep --seed 0 && has err "the seed of a finding is 1 or more" && run 2 $c --keep --one-seed && has err "exclude each other" && run 2 $c --keep --measure seconds-per-effort && has err "is for --measure time" &&
+	run 2 $c --keep --seed 0 && has err "the seed of a finding is 1 or more" && run 2 $c --keep --one-seed && has err "exclude each other" && run 2 $c --keep --pairs 1 && has err "exclude each other" && run 2 $c --keep --measure seconds-per-effort && has err "is for --measure time" &&
 	run 2 $c --keep --machine elsewhere && has err "results of this machine: --keep and --machine exclude each other" &&
 	run 2 compare toy@v1 other@v2 --keep && has err "two versions of one solver: toy and other are two"'
 test_that "a count that changes is no change of time" 'run 0 $c effort.smt2 && ! has out "^regression" && [ "$(value compared 2)" = 1 ]'

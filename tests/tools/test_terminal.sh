@@ -82,6 +82,11 @@ test_that "no line of help is broken behind an indented one" '
 		awk -v c="$command" "/^[a-z(-]/ && before ~ /^  / { print \"# \" c \": \" \$0; bad = 1 } { before = \$0 } END { exit bad }" help || exit 1
 	done <commands'
 
+printf '; answer: sat\n; sleep: 2\n(check-sat)\n' >lasting.smt2
+run 0 case add lasting.smt2
+test_that "a bar of progress has gone before the first row, also of a pipeline" '
+	on 80 24 sh -c "\"\$0\" run toy v1 lasting.smt2 | cat" "$solverfs" && LC_ALL=C grep -aqP "case 3\r\x1b\[K3\tsat\t" screen'
+
 # A name that would clear the screen, ring, turn the text round (U+202E, U+2066), hide (U+200B) and set a title (C1), with a byte that is no UTF-8.
 evil=$(printf 'e\033[2J\a\342\200\256vil\342\201\246\342\200\213\302\235\377.smt2')
 shown='e\\x1b\[2J\\x07\\xe2\\x80\\xaevil\\xe2\\x81\\xa6\\xe2\\x80\\x8b\\xc2\\x9d\\xff.smt2'

@@ -334,6 +334,8 @@ static void check_keep(const struct compare *o)
 
         if (!o->keep)
                 return;
+        if (o->options.most_pairs == 1)
+                command_usage("one pair of runs proves nothing that could be kept: --keep and --pairs 1 exclude each other");
         if (o->options.has_seed && o->options.seed == 0)
                 command_usage("the seed of a finding is 1 or more: --keep and --seed 0 exclude each other");
         if (o->options.measure == JUDGE_PACE)

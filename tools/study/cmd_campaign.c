@@ -155,7 +155,7 @@ static void run(struct campaign_command *c)
 
 /* -- fuzz -------------------------------------------------------------------------------------------------------- */
 
-/* Of times a duration, by default the setting's; of another measure a ratio, by default 2. */
+/* A duration for times, by default the setting's; a ratio for another measure, by default 2. */
 static void read_threshold(struct campaign_settings *s, const char *text)
 {
         char *end;

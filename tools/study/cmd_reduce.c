@@ -291,11 +291,13 @@ static int reduce_between(struct reducing *o)
 {
         cleanup(query_unrefp) struct query *query = make_query(o);
         cleanup(value_unrefp) struct value *value = NULL;
+        cleanup_free char *reason = NULL;
         const struct reduction *reduction;
         int r;
 
         command_engine();
         r = command_get(query, "reduce", o->again, &value);
+        reason = r < 0 ? copy_string(error_message(r)) : NULL;
         common.engine = engine_close(common.engine); /* ends the reduction, which stores its best text */
         if (r == -ECANCELED) {
                 note(tell_smallest(o, query) ? "interrupted; the same command%s goes on from here" : "interrupted; the stored result stays as it was",
@@ -303,8 +305,6 @@ static int reduce_between(struct reducing *o)
                 return STATUS_INTERRUPTED;
         }
         if (r < 0) {
-                cleanup_free char *reason = copy_string(error_message(r));
-
                 if (r != -EINVAL) /* else nothing of interest is shown */
                         tell_smallest(o, query);
                 return fail_usage(errorf(r, "%s", reason));

@@ -190,7 +190,7 @@ static void add_rank(double *chance, size_t *top, size_t rank)
                 chance[s] = 0.5 * chance[s] + (s >= rank ? 0.5 * chance[s - rank] : 0);
 }
 
-/* Of the ranks from `first` on: each sum's chance, given these ranks. `sum2` is twice the statistic. */
+/* Each sum's chance, given the ranks from `first` on. `sum2` is twice the statistic. */
 static void signed_rank_exact(const struct ranked *r, size_t first, size_t n, uint64_t sum2, struct stat_test *ret)
 {
         cleanup_free double *chance = NULL; /* of twice the sum */

@@ -19,10 +19,13 @@ void diverge_say(const struct diverging *d, const char *doing, int side)
 
 static int spool_open(struct spool *s, const char *folder)
 {
+        cleanup_free char *path = format_string("%s/diverge.XXXXXX", folder); /* O_TMPFILE is not for every file system */
+
         s->left = DIVERGE_TRACE;
-        s->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        s->fd = mkostemp(path, O_CLOEXEC);
         if (s->fd < 0)
                 return errorf(-errno, "cannot make a file in %s: %s", folder, strerror(errno));
+        unlink(path);
         s->file = gzdopen(dup(s->fd), "wb1");
         return s->file ? 0 : -errno;
 }

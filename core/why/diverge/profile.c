@@ -7,7 +7,7 @@
 #define FRAMES      80
 #define NEAR        0.8 /* of the largest excess: the callers of a place have nearly its own */
 #define LEAST_SHARE 0.1 /* of the second run: the least excess of a place */
-#define LEAST_MOST  0.02 /* of the second run: the least excess that is shown without a place */
+#define LEAST_SHOWN 0.02 /* of the second run: the least excess that is shown without a place */
 #define LEAST_EXTRA 0.1 /* of the second run: the least extra time for a place */
 
 /* -- reading ------------------------------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static void find_place(struct profile *p)
                 if (*p->functions[i].file && (!most || excess(p, &p->functions[i]) > excess(p, most)))
                         most = &p->functions[i];
         if (!most || excess(p, most) < LEAST_SHARE * p->seconds[1]) {
-                p->most = most && excess(p, most) >= LEAST_MOST * p->seconds[1] ? most : NULL;
+                p->most = most && excess(p, most) >= LEAST_SHOWN * p->seconds[1] ? most : NULL;
                 return;
         }
         for (size_t n = 0; n < PROFILE_PATH; n++) {
