@@ -47,7 +47,9 @@ static const struct term *draw(struct application *a, const struct rule_variable
                 letter += (uint32_t)random_below(a->random, 26);
                 return term_string_of(a->bank, &letter, 1);
         }
-        return !sort ? NULL : v->is_literal ? literal_draw(a->bank, sort, a->random, true) : a->draw(a, sort);
+        if (!sort)
+                return NULL;
+        return v->is_literal ? literal_draw(a->bank, sort, a->random, true) : a->draw(a, sort);
 }
 
 static const struct term *build_variable(struct application *a, const struct node *n)
@@ -104,11 +106,16 @@ static bool build_args(struct application *a, const struct node *n, struct term_
 {
         for (size_t i = 0; i < n->n_args; i++) {
                 const struct node *x = n->args[i];
+                bool is_built = true;
 
-                if (x->kind == NODE_RUN ? !add_run(&a->bindings[x->number], args) : x->kind == NODE_EACH && !add_each(a, x, args))
-                        return false;
-                if (x->kind != NODE_RUN && x->kind != NODE_EACH)
+                if (x->kind == NODE_RUN)
+                        is_built = add_run(&a->bindings[x->number], args);
+                else if (x->kind == NODE_EACH)
+                        is_built = add_each(a, x, args);
+                else
                         term_list_add(args, rule_build(a, x));
+                if (!is_built)
+                        return false;
         }
         return true;
 }
@@ -203,7 +210,10 @@ static const struct term *build_instance(struct application *a)
         const struct term *q = a->kept, *with;
         size_t at;
 
-        if (!q || (at = random_below(a->random, q->n_bound), q->args[at]->sort->has_unknown))
+        if (!q)
+                return NULL;
+        at = random_below(a->random, q->n_bound);
+        if (q->args[at]->sort->has_unknown)
                 return NULL;
         with = a->draw(a, q->args[at]->sort);
         if (!with || binds_free_of(term_body(q), with))

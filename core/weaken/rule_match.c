@@ -101,11 +101,14 @@ static bool match_split(struct application *a, const struct node *n, const struc
         for (size_t i = 0; i < n->n_args; i++) {
                 const struct node *x = n->args[i];
                 bool is_run = x->kind == NODE_RUN || x->kind == NODE_EACH;
-                size_t take = !is_run ? 1 : runs++ == 0 ? first : spare - first;
-                bool fits = x->kind == NODE_RUN    ? match_run(a, x, args + at, take)
-                            : x->kind == NODE_EACH ? match_each(a, x, args + at, take)
-                                                   : match(a, x, args[at]);
+                size_t take = 1;
+                bool fits;
 
+                if (is_run)
+                        take = runs++ == 0 ? first : spare - first;
+                fits = x->kind == NODE_RUN    ? match_run(a, x, args + at, take)
+                       : x->kind == NODE_EACH ? match_each(a, x, args + at, take)
+                                              : match(a, x, args[at]);
                 if (!fits)
                         return false;
                 at += take;

@@ -161,8 +161,21 @@ static const struct term *without_names(const struct subject *s, struct bank *b,
         return t->has_name ? term_rewrite(b, t, drop_name, NULL) : t;
 }
 
-/* True if the rule may apply there, judged by the parity and the head of the term alone: a side that can match has this operator or quantifier as its
- * head, or is a variable of this sort. Most places fail this test. */
+/* True if the head of the term can be that of a rule's side. */
+static bool head_fits(const struct rule *r, const struct node *side, const struct term *t)
+{
+        switch ((int)side->kind) {
+        case NODE_OPERATOR:
+                return t->op == side->op;
+        case NODE_QUANTIFIER:
+        case NODE_KEPT: /* (forall @ …) */
+                return t->kind == side->quantifier;
+        default: /* a variable */
+                return (r->variables[side->number].sort == OF_REGLAN) == (t->sort->kind == SORT_REGLAN);
+        }
+}
+
+/* True if the rule may apply there, judged by the parity and the head of the term alone. Most places fail this test. */
 static bool may_match(const struct weaken *w, const struct subject *s, size_t rule, size_t at)
 {
         const struct rule *r = &w->rules[rule];
@@ -172,17 +185,9 @@ static bool may_match(const struct weaken *w, const struct subject *s, size_t ru
                 return false;
         if (s->parity[at] == PARITY_BOTH && r->row->relation == RULE_IMPLIES)
                 return false;
-        for (size_t i = 0; i < 2; i++) {
-                const struct node *n = r->side[i];
-
-                if (!r->matches[i])
-                        continue;
-                if (n->kind == NODE_OPERATOR ? t->op == n->op
-                    : n->kind == NODE_KEPT || n->kind == NODE_QUANTIFIER
-                            ? t->kind == n->quantifier
-                            : (r->variables[n->number].sort == OF_REGLAN) == (t->sort->kind == SORT_REGLAN))
+        for (size_t i = 0; i < 2; i++)
+                if (r->matches[i] && head_fits(r, r->side[i], t))
                         return true;
-        }
         return false;
 }
 
@@ -246,7 +251,7 @@ static struct weaken_step step_of(const struct subject *s, size_t rule, enum wea
 
 /* -- a random step -- */
 
-/* The assertions in random order; the first is drawn by its size, up to a bound. free() */
+/* The assertions in random order; the first is drawn in proportion to its size, which counts up to PLACES_MOST. free() */
 static uint32_t *assertion_order(const struct script *s, struct random *random, size_t *ret_n)
 {
         uint32_t *list = allocate(s->n_commands, sizeof(*list));
@@ -274,14 +279,15 @@ static uint32_t *assertion_order(const struct script *s, struct random *random, 
         return list;
 }
 
+/* True for a term with a pattern, or another attribute that only the body of a quantifier may have. */
 static bool is_of_quantifier(const struct term *t)
 {
         return t->kind == TERM_ANNOTATED && (t->n_args > 1 || text_is(t->symbol->name, ":qid") || text_is(t->symbol->name, ":weight") ||
                                              text_is(t->symbol->name, ":skolemid"));
 }
 
-/* Z3 refuses a pattern, or another attribute of a quantifier, that is not at its body. Only the new part can have brought one: to look at the whole
- * assertion again for each rule and place would take seconds where many are refused. */
+/* Z3 refuses a pattern, or another attribute of a quantifier, that is not at its body. Only the new part can have brought one, and only that is
+ * searched: to search the whole assertion for each rule and place would take seconds where many are refused. */
 static bool has_loose_attribute(const struct term *with, const struct subject *s, size_t place)
 {
         cleanup_term_places struct term_places p = {0};
@@ -289,17 +295,17 @@ static bool has_loose_attribute(const struct term *with, const struct subject *s
 
         term_places(with, PLACES_MOST, &p);
         for (size_t i = 0; i < p.n && !ret; i++) {
-                size_t at = i, above = place;
-                const struct term *holder;
+                size_t at = i, outer = place;
+                const struct term *holder; /* of the attributes: in the new part or, if they are at its top, around it in the assertion */
 
                 if (!is_of_quantifier(p.list[i].term))
                         continue;
                 while (at > 0 && p.list[at].term->kind == TERM_ANNOTATED)
                         at = p.list[at].parent;
                 holder = p.list[at].term;
-                while (holder->kind == TERM_ANNOTATED && s->places.list[above].parent != above) {
-                        above = s->places.list[above].parent;
-                        holder = s->places.list[above].term;
+                while (holder->kind == TERM_ANNOTATED && s->places.list[outer].parent != outer) {
+                        outer = s->places.list[outer].parent;
+                        holder = s->places.list[outer].term;
                 }
                 ret = !term_is_quantifier(holder);
         }
@@ -328,7 +334,7 @@ static bool step_in(const struct weaken *w, const struct subject *s, enum weaken
                                 continue;
                         seed = (uint32_t)random_bits(random);
                         root = apply_at(w, s, order[i], direction, at, seed, &with);
-                        if (!root || has_loose_attribute(with, s, at)) /* not in apply_at(): steps of earlier findings go on being applied */
+                        if (!root || has_loose_attribute(with, s, at)) /* not in apply_at(): a recorded step that left such an attribute can be repeated */
                                 continue;
                         if (step)
                                 *step = step_of(s, order[i], direction, at, seed);

@@ -20,7 +20,7 @@ enum weaken_direction {
 };
 
 struct weaken;
-/* The rules of a table, which must outlive it; `rows` NULL: rule_table. -EINVAL with a sentence if one cannot be read. */
+/* Reads the rules of a table. `rows` must outlive the result; NULL: rule_table. -EINVAL with a sentence: a rule cannot be read. */
 int weaken_new(const struct rule_row *rows, size_t n, struct weaken **ret);
 struct weaken *weaken_free(struct weaken *w);
 DEFINE_CLEANUP(struct weaken *, weaken_free)
@@ -28,7 +28,7 @@ DEFINE_CLEANUP(struct weaken *, weaken_free)
 
 size_t weaken_n_rules(const struct weaken *w);
 const struct rule_row *weaken_rule(const struct weaken *w, size_t rule);
-/* Its index; -ENOENT with a sentence. */
+/* The index of the rule with this name; -ENOENT with a sentence. */
 int weaken_find(const struct weaken *w, struct slice name, size_t *ret);
 
 /* The operators that its rules can produce. */
@@ -60,7 +60,8 @@ void weaken_step_done(struct weaken_step *s);
 /* One random step. `options` and `step` may be NULL. -ENOENT with a sentence if no rule can be applied. Rules are drawn uniformly, then places. */
 int weaken_step(const struct weaken *w, const struct script *s, enum weaken_direction direction, struct random *random,
                 const struct weaken_options *options, struct script **ret, struct weaken_step *step);
-/* Repeats a step. -ENOENT with a sentence if it cannot be done in this script. The options must be those of the original step. */
+/* Repeats a step. -ENOENT with a sentence if it cannot be done in this script. Options can refuse the step; they do not change
+ * what it gives. */
 int weaken_apply(const struct weaken *w, const struct script *s, const struct weaken_step *step,
                  const struct weaken_options *options, struct script **ret);
 /* Applies a rule to `s` at each place where that is possible, one at a time. `found` gets each new script, which it owns, and its step, which it
