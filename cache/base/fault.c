@@ -21,7 +21,7 @@ __attribute__((constructor)) static void fault_begin(void)
         }
 }
 
-/* What a place's file says: do `what` (for errno or milliseconds `how`), at `times` visits after the first `after`. */
+/* The order in a place's file: do `what` (for errno or milliseconds `how`), at `times` visits after the first `after`. */
 struct order {
         char what[16], how[32];
         unsigned long long after, times;

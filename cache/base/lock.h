@@ -5,6 +5,8 @@
 
 #include "cache/base/progress.h"
 
+bool lock_has_no_room(int r); /* of any lock's error: the disk is full, or read-only */
+
 /* -- by name ---------------------------------------------------------------------------------------------------- */
 
 /* Opens (creating, 0600) and locks `dir/name`. 0 with *ret_fd held; -EAGAIN: held by another. A shared lock also works on a read-only disk if the file
@@ -16,6 +18,8 @@ int lock_wait_for(const char *dir, const char *name, const struct progress *p, c
 /* Removes the file (unless others share the lock), then closes it. That is safe: locking checks that the locked file still has its name. */
 void lock_release_unlink(const char *dir, const char *name, int fd);
 bool lock_is_held(const char *dir, const char *name); /* in any mode */
+/* For files whose users hold a shared flock(): opens the file and locks it exclusively. -1: in use, or absent. */
+int lock_idle(const char *path);
 
 /* -- of a file that stays open, to be locked again and again, and is never removed ------------------------------------- */
 
@@ -31,7 +35,3 @@ int lock_share(int fd);       /* makes an exclusive lock a shared one, without a
 bool lock_is_held_fd(int fd); /* by another open of this file, which may have lost its name */
 /* True if the open file still has that name: a holder may have unlinked or replaced it. */
 bool fd_is_named(int fd, int dir_fd, const char *name);
-bool lock_has_no_room(int r); /* of an error: the disk is full, or read-only */
-
-/* For files whose users hold a shared flock(): opens the file and locks it exclusively. -1: in use, or absent. */
-int lock_idle(const char *path);

@@ -1,4 +1,5 @@
-/* A call of LMDB that reads is inside READING(), which catches faults. Before one that writes to a table look() checks the pages. */
+/* A call of LMDB that reads is inside READING(), which catches faults. Before one that writes to a table check_pages() checks what it
+ * will read. */
 #include "cache/store/db.h"
 
 #include <fcntl.h>
@@ -77,7 +78,8 @@ static int fail(struct db *d, int rc, const char *what)
         case MDB_READERS_FULL:
                 return errorf(-EAGAIN, "cannot %s: too many readers of %s at once", what, d->dir);
         case EAGAIN: /* a reader locks the byte of its process's number in lock.mdb */
-                return errorf(-EBUSY, "process number %d has %s open in another container: give this one another number (as by --pid=host), or end that one",
+                return errorf(-EBUSY,
+                              "process number %d has %s open in another container: give this one another number (as by --pid=host), or end that one",
                               (int)getpid(), d->dir);
         case MDB_MAP_RESIZED:
                 return errorf(-ENOMEM, "the index in %s is larger than the %llu bytes this process may map; raise its address space limit (ulimit -v)",
@@ -90,10 +92,10 @@ static int fail(struct db *d, int rc, const char *what)
         }
 }
 
-/* A fault at an address in this range jumps out of the read. */
+/* The map of data.mdb: a fault at an address in it jumps out of the read. */
 static const struct guard_range in_map = {.file = "/data.mdb"};
 
-/* Runs `call`, an expression that writes to nothing but the stack. */
+/* Runs `call`, a read, which may be left at any point: nobody reads on with what it was changing (a transaction, a cursor). */
 #define READING(d, what, call)                                                       \
         ({                                                                           \
                 struct guard guarded_g;                                              \
@@ -131,8 +133,9 @@ static void watch_forks(void)
         pthread_atfork(NULL, NULL, count_fork);
 }
 
-/* LMDB would make the files under the umask, and then open one of them a second time. It writes to lock.mdb through a map, where a full disk is a
- * SIGBUS: the first `size` bytes get their blocks here. Called before LMDB has the file: our close() would drop its lock. */
+/* LMDB would make the files under the umask, and fail to open data.mdb a second time if the umask takes the owner's rights. It writes to lock.mdb
+ * through a map, where a full disk is a SIGBUS: the first `size` bytes get their blocks here. Called before LMDB has the file: our close() would drop
+ * its lock. */
 static int make_file(const char *dir, const char *name, off_t size)
 {
         cleanup_free char *path = format_string("%s/%s", dir, name);
@@ -306,7 +309,7 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
 }
 
 /* Notes damage that pages.h found. */
-static int judge(struct db *d, int r)
+static int note_damage(struct db *d, int r)
 {
         return r == -EIO ? db_damaged(d, error_message(r)) : r;
 }
@@ -319,7 +322,7 @@ static int begin_write(struct db *d, MDB_txn **ret)
         if (!d->fresh)
                 r = pages_begin(d->fd, d->data, &d->pages);
         if (r < 0)
-                return judge(d, r);
+                return note_damage(d, r);
         r = begin_watched(d, 0, ret);
         d->writing = r == 0 ? *ret : NULL;
         if (r == 0 && d->pages && mdb_txn_id(*ret) != pages_txn(d->pages) + 1) {
@@ -363,7 +366,7 @@ int db_commit(struct db *d, MDB_txn *txn)
         int rc, r = db_usable(d);
 
         if (r == 0 && txn == d->writing && d->pages) /* LMDB reads the free list now, perhaps long after the first check */
-                r = judge(d, pages_look_again(d->pages));
+                r = note_damage(d, pages_look_again(d->pages));
         if (r < 0) {
                 db_abort(d, txn);
                 return r;
@@ -433,15 +436,15 @@ int db_copy(struct db *d, void *to, struct slice from)
 }
 
 /* Checks the pages that LMDB will read to put or delete the key. */
-static int look(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
+static int check_pages(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
 {
-        return d->pages ? judge(d, pages_path(d->pages, d->names[dbi], key, deletes)) : 0;
+        return d->pages ? note_damage(d, pages_path(d->pages, d->names[dbi], key, deletes)) : 0;
 }
 
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value)
 {
         MDB_val k = to_val(key), v = to_val(value);
-        int r = look(d, dbi, key, false);
+        int r = check_pages(d, dbi, key, false);
 
         return r < 0 ? r : fail(d, mdb_put(txn, dbi, &k, &v, 0), "write");
 }
@@ -449,7 +452,7 @@ int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct sli
 int db_delete(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key)
 {
         MDB_val k = to_val(key);
-        int r = look(d, dbi, key, true);
+        int r = check_pages(d, dbi, key, true);
 
         return r < 0 ? r : fail(d, mdb_del(txn, dbi, &k, NULL), "delete");
 }

@@ -1,7 +1,7 @@
 /* LMDB, made to survive damage. LMDB trusts its pages. So
  *
  * - pages that a write transaction will read are checked first (pages.h);
- * - a read touches nothing but the map and the stack: a fault at an address in the map, or a failed assertion, jumps out of it (guard.h);
+ * - a fault at an address in the map, or a failed assertion, ends a read by a jump out of it (guard.h);
  * - any other fault, or seconds of waiting to begin a transaction because lock.mdb is damaged, ends the process (lost.h).
  *
  * Damage marks the index: this call and all later ones on this handle return -EIO, and a file `damaged` beside LMDB's makes the next process

@@ -12,7 +12,7 @@
 
 #define VERSION        1
 #define FLAG_COMPACTED 1u
-#define AHEAD_LEAST    (UINT64_C(64) << 10) /* zeros written ahead: the segment's size so far, within these bounds */
+#define AHEAD_LEAST    (UINT64_C(64) << 10) /* as many zeros are written ahead as the segment has bytes, within these bounds */
 #define AHEAD_MOST     (UINT64_C(4) << 20)
 
 static const char segment_magic[8] = "SLVRFSJ\n";
@@ -69,7 +69,8 @@ void segment_header_fill(struct segment_header *h, uint64_t segment, const struc
         h->checksum = htole64(XXH3_64bits(h, offsetof(struct segment_header, checksum)));
 }
 
-/* A header that is damaged or cannot be read is ignored: its segment is read like any other, record by record. */
+/* *ret_base: the base of a compacted segment, else {0, 0}. *ret_start: where the groups behind its compacted part begin; else the first record. A header
+ * that is damaged or cannot be read is ignored: its segment is read like any other, record by record. */
 static int header_read(struct journal *j, uint64_t segment, struct journal_position *ret_base, struct journal_position *ret_start)
 {
         cleanup_close int fd = segment_open(j, segment, O_RDONLY);
@@ -147,7 +148,7 @@ static int find_first(struct journal *j, uint64_t last, struct journal_position 
         for (size_t i = all.n; r == 0 && base.segment == 0 && i-- > 0;) {
                 if (all.list[i] > last)
                         continue;
-                *ret = (struct journal_position){all.list[i], JOURNAL_HEADER};
+                *ret = (struct journal_position){all.list[i], JOURNAL_HEADER}; /* the compacted part, too */
                 r = header_read(j, all.list[i], &base, &start);
         }
         if (ret_lost)

@@ -89,7 +89,8 @@ void journal_sweep(struct journal *j);                           /* removes what
 
 /* -- reading ---------------------------------------------------------------------------------------------------- */
 
-/* 1 if there is anything behind `at`, else 0. -ENODATA: the journal ends before `at` or cannot be read there, so a part is lost. Cheap. */
+/* 1 if there is anything behind `at`, else 0. -ENODATA: a part is lost, as the journal ends before `at` or cannot be read there; or
+ * a compaction has removed its segment. Cheap. */
 int journal_pending(struct journal *j, struct journal_position at);
 /* The newest compacted segment of those up to `last`, else the first; {0, 0}: there is none. *ret_lost (may be NULL): the segment is neither
  * compacted nor number 1, so its predecessors are lost. */
@@ -110,5 +111,5 @@ struct journal_walk {
         struct journal_counts counts; /* anything missing before `upto` counts as damage */
 };
 /* Skips a compaction made of exactly what precedes it. -ESTALE without a sentence: a compacted segment made of anything else. -EAGAIN without a
- * sentence: all up to `upto`, which is not JOURNAL_END, was compacted before or during the walk, and `upto` is now the compacted segment's end. */
+ * sentence: a compaction has replaced all up to `upto`. `upto` is now the compacted segment's end, for another walk. Never with JOURNAL_END. */
 int journal_walk(struct journal *j, struct journal_walk *w);

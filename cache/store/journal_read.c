@@ -260,7 +260,7 @@ static int read_segments(struct journal *j, struct journal_walk *w)
         return r;
 }
 
-/* What journal_walk() returns: -EAGAIN if a compaction may have removed a part of what was read, else `result`. While the segment at the start is
+/* The result of journal_walk(): -EAGAIN if a compaction may have removed a part of what was read, else `result`. While the segment at the start is
  * there, so were all behind it: the first ones are removed first. */
 static int judge_compaction(struct journal *j, uint64_t start, struct journal_position *upto, int result)
 {

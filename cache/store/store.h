@@ -128,8 +128,9 @@ struct store_report {
         uint64_t damaged, dropped;                 /* values that failed their checksum; of these, now absent */
         uint64_t restored;                         /* of these, restored from the journal */
         uint64_t journal_records, journal_damaged; /* records read; records skipped for a wrong checksum */
-        bool rebuilt, absent;                      /* the index was rebuilt from the journal; there was none, which is no damage and not told */
-        bool lost;                                 /* there was none, and a part of the journal was gone; not told */
+        bool rebuilt;                              /* the index was rebuilt from the journal */
+        bool absent;                               /* there was no index, which is no damage: no line says it */
+        bool lost;                                 /* there was no index, and a part of the journal was gone: no line says it */
 };
 /* Checks every page, every value and every journal record. Unless `look_only`, rebuilds a damaged index and rewrites a journal that lacks
  * something. */

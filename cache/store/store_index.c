@@ -95,7 +95,7 @@ static int look_in(struct environment *e, struct index *x, struct journal_positi
         if (r < 0)
                 return r;
         absent = open_tables(e, x, txn, false);
-        r = absent == -ENOENT && !x->meta ? -ENOENT : absent < 0 && absent != -ENOENT ? absent : check_format(e, x, txn);
+        r = absent < 0 && (absent != -ENOENT || !x->meta) ? absent : check_format(e, x, txn);
         if (r == -ENOENT && e->read_only)
                 r = errorf(-EIO, "the index in %s is empty; open the store for writing to make it from the journal", e->dir);
         if (r == 0)
