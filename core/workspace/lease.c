@@ -97,6 +97,7 @@ int lease_run(struct lease *l, size_t number, const struct runner_options *o, co
                 need_runner(l, o, runner);
                 r = runner_run(*runner, input, l->cancel_fd, ret);
                 again = run_again(&tries, r);
+                /* 1: something outside may have ended or delayed it. The second run counts in any case: one input must not end a campaign. */
                 if (r == 0 && !doubted && !o->listeners && run_check_doubt(ret, o->programs[0].name, false) == 1) {
                         doubted = true;
                         again = RUN_AGAIN_HERE;

@@ -1,5 +1,5 @@
-/* A lease: a core of this machine, or a slot of the cluster where the solver's runs are done, for a series of runs that nobody asks for again. Campaigns,
- * reductions and the searches of core/why run their versions on leases:
+/* A lease: a core of this machine, or a slot of the cluster where the solver's runs are done, for a series of runs whose results are not stored as facts.
+ * Campaigns, reductions and the searches of core/why run their versions on leases:
  *
  *     struct lease l = {.workspace = w, .pool = solver->pool, .what = "options", .cancel_fd = fd, .slot.lock = -1};
  *     while (more) {
@@ -8,8 +8,8 @@
  *     }
  *     lease_leave(&l);
  *
- * A run takes a slot if the lease has none. If the slot is lost during the run, the run is repeated in another slot; after a fault of ours, in the same;
- * and once if something outside may have ended or delayed it.
+ * A run takes a slot if the lease has none. It is repeated in another slot if its slot was lost, in the same slot after a fault of ours, and once if
+ * something outside may have ended or delayed it: then the second run counts.
  *
  * Threads: one at a time. */
 #pragma once
@@ -44,7 +44,8 @@ void lease_leave(struct lease *l);
 /* Between two runs: if somebody waits for the core, gives it up and waits for another one. */
 int lease_yield(struct lease *l);
 /* One run, by runner `number`, which is kept for runs of the same recipe and programs until the slot is left; LEASE_ONCE: not kept. `o` gives recipe,
- * programs, limits, seed and listeners; the lease the rest. A run with listeners is not repeated, as they have heard its output. 0 however it ended. */
+ * programs, limits, seed and listeners; the lease the rest. A run with listeners is not repeated, as they have heard its output. 0: it was run,
+ * however it ended; else the error of lease_take() or runner_run(). */
 int lease_run(struct lease *l, size_t number, const struct runner_options *o, const struct run_input *input, struct run_result *ret);
 
 /* The place where runs of both versions are done, so that they can be compared. -EINVAL with a sentence: they are done at two places. */

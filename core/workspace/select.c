@@ -392,7 +392,7 @@ static int choose_queries(struct choosing *c, const char *word, const char *numb
         return r == 0 && !is_asked ? errorf(-ENOENT, "'%s' names no query: there is no check-sat", word) : r;
 }
 
-/* In this order: a single case's id or name; what stands behind '#'; `all`; a set; ids, patterns, folders, digests; a file. */
+/* Tries the meanings of a word (select.h) in their order. */
 static int choose_word(struct choosing *c, const char *word)
 {
         cleanup(case_info_unrefp) struct case_info *info = NULL;

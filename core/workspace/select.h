@@ -21,7 +21,8 @@ void revisions_done(struct revisions *r);
 #define cleanup_revisions cleanup(revisions_done)
 
 /* A word is anything history_resolve() takes; or A..B, the commits on B's first-parent line that are not on A's, oldest first (an omitted end is
- * HEAD); or, if it is no revision, a pattern with * ? [ over the names of tags, in the order of the history (history_order()). -ENOENT, -ENOTUNIQ.
+ * HEAD); or, if it is no revision, a pattern with * ? [ over the names of tags, in the order of the history (history_order()). -ENOENT: it names
+ * nothing; -ENOTUNIQ: an abbreviated sha of several commits; -EAGAIN: the history grew meanwhile.
  * For an empty range `notes` (may be NULL) gets a line, which also says whether the reversed range has commits. */
 int revisions_select(struct solver *s, char *const *words, size_t n, struct revisions *ret, struct buffer *notes);
 /* The commits of A..B. */
@@ -38,11 +39,11 @@ size_t case_selection_keep(struct case_selection *s, enum format format);
 void case_selection_done(struct case_selection *s);
 #define cleanup_case_selection cleanup(case_selection_done)
 
-/* A word names one case by its id, its name, a prefix of its sha256 (at least four digits, ten if all are decimal), or a file with its bytes; or
- * several cases by A-B (ids), a pattern with * ? [ over names, FOLDER/ of names, a set's name, or `all`. #N, #A-B or #all after any of these: queries
- * of the scripts. `all` and A-B go before a case's name, a case's name before the others. -ENOENT: a word names nothing; -ENOTUNIQ. */
+/* A word has the first of these meanings that fits: `all`, or A-B (ids); one case by its id, then by its name; WORD#N, WORD#A-B or WORD#all: queries of
+ * the scripts that WORD names; a set's name; a pattern with * ? [ over names; FOLDER/ of names; one case by a prefix of its sha256 (at least four digits,
+ * ten if all are decimal); a file with a case's bytes. -ENOENT: it names nothing; -ENOTUNIQ: several cases have this prefix. */
 int cases_select(struct workspace *w, char *const *words, size_t n, struct case_selection *ret);
 /* The cases of a set, whatever else has its name; NULL: all cases, of which there may be none. -ENOENT: no such set, or it is empty. */
 int cases_select_set(struct workspace *w, const char *set, struct case_selection *ret);
-/* True if a word names a single case, and not several. */
+/* True if the form of a word does not name several cases: no `all`, A-B, #all, #A-B, pattern or FOLDER/. A set's name counts as single. */
 bool case_word_is_single(const char *word);

@@ -124,7 +124,7 @@ struct workspace *workspace_close(struct workspace *w)
         store_close(w->store);
         settings_done(&w->settings);
         buffer_done(&w->mistakes);
-        buffer_done(&w->told);
+        buffer_done(&w->mistakes_before);
         pthread_mutex_destroy(&w->lock);
         free(w);
         return NULL;

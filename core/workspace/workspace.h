@@ -43,8 +43,8 @@ struct solver {
         struct worker_pool *builder;   /* where it is built; likewise */
 };
 DECLARE_REFS(solver)
-/* The solver with another recipe, which it takes; a private one, whose runs are done where those of `s` are, and its builds, too,
- * if the recipe has a builder. */
+/* A private solver: `s` with another recipe, whose reference it takes. Its runs are done where those of `s` are; so are its builds if the recipe has a
+ * builder. */
 struct solver *solver_with(const struct solver *s, struct recipe *recipe);
 struct commit_sha {
         char s[GIT_OID_HEXSZ + 1];
@@ -88,7 +88,7 @@ int workspace_check_config(struct workspace *w, bool look_only);
 int workspace_check_editable(struct workspace *w);
 /* Makes the next call that needs the config check the file, which otherwise happens at most ten times a second. */
 void workspace_look_again(struct workspace *w);
-/* The number of times that a solver's recipe was found changed or removed. */
+/* The number of readings of the config that found a solver's recipe changed or removed. */
 uint64_t workspace_recipes_changed(struct workspace *w);
 /* The mistakes in the present config, a line each. */
 void workspace_mistakes(struct workspace *w, struct buffer *ret);

@@ -15,7 +15,7 @@ void workspace_note_mistake(struct workspace *w, const char *what, int r)
         cleanup_buffer struct buffer line = {0};
 
         buffer_addf(&line, "%s: %s\n", what, error_message(r));
-        if (!w->told.data || !strstr(w->told.data, line.data))
+        if (!w->mistakes_before.data || !strstr(w->mistakes_before.data, line.data))
                 log_error("%.*s", (int)line.size - 1, line.data);
         buffer_add(&w->mistakes, line.data, line.size);
 }
@@ -94,8 +94,8 @@ int workspace_refresh(struct workspace *w)
         w->config_time = st.st_mtim;
         w->read = now;
         w->unfinished = false;
-        buffer_done(&w->told);
-        w->told = w->mistakes;
+        buffer_done(&w->mistakes_before);
+        w->mistakes_before = w->mistakes;
         w->mistakes = (struct buffer){0};
         r = config_text_read(w->store, w->config, &text) ?: take_config(w, &text);
         if (r < 0 && w->solvers) {

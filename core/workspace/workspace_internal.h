@@ -31,11 +31,11 @@ struct workspace {
         struct solver_list *solvers;     /* a ref */
         struct timespec config_time;     /* of the file that `solvers` was read from */
         off_t config_size;
-        uint64_t recipes_changed; /* number of times that a recipe of `solvers` changed */
+        uint64_t recipes_changed; /* number of readings that changed or removed a recipe of `solvers` */
         uint64_t looked, read;    /* now_ns() when the file was last looked at, and read */
         struct buffer mistakes;   /* of the config, a line each */
-        struct buffer told;       /* the mistakes of the reading before, already logged */
-        void *learned;            /* owned; by workspace_learned() */
+        struct buffer mistakes_before; /* those of the reading before: they are not logged again */
+        void *learned;            /* core/portfolio's lessons, owned: workspace_learned() */
         void (*learned_free)(void *learned);
         bool unfinished; /* something was missing that may be there the next time: a repository, room in the store */
 };
@@ -57,7 +57,7 @@ static inline struct slice config_text_slice(const struct config_text *t)
 
 /* Makes the missing folders of a store. */
 int workspace_make_folders(const char *dir);
-int workspace_none_at(const char *dir); /* -ENOENT with the sentence */
+int workspace_none_at(const char *dir); /* -ENOENT, with the sentence that there is no store at `dir` */
 
 /* -- workspace_config.c -- */
 
@@ -65,7 +65,7 @@ int workspace_none_at(const char *dir); /* -ENOENT with the sentence */
 int workspace_refresh(struct workspace *w);
 /* Notes a mistake in the config, for the log and for workspace_mistakes(). Under the lock. */
 void workspace_note_mistake(struct workspace *w, const char *what, int r);
-/* Tells, unless r < 0, that this process wrote the config: the next call that needs it reads it again. Returns r. */
+/* Unless r < 0, this process has written the config, and the next call that needs it reads it again. Returns r. */
 int workspace_config_written(struct workspace *w, int r);
 
 /* -- workspace_solvers.c -- */
