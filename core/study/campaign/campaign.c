@@ -126,8 +126,11 @@ static struct campaign_settings spell_out(const struct campaign *c)
                 full.localize_seconds = fmax(full.seconds, LOCALIZE_LEAST);
         full.references = allocate(n + 1, sizeof(char *));
         full.oracles = allocate(c->n_versions - n, sizeof(char *));
-        for (size_t i = 0; i < c->n_versions; i++) /* references, target, oracles */
-                *(i < n ? &full.references[i] : i == n ? &full.target : &full.oracles[i - n - 1]) = copy_string(c->versions[i]->text);
+        for (size_t i = 0; i < n; i++)
+                full.references[i] = copy_string(c->versions[i]->text);
+        full.target = copy_string(c->versions[n]->text);
+        for (size_t i = n + 1; i < c->n_versions; i++)
+                full.oracles[i - n - 1] = copy_string(c->versions[i]->text);
         full.logic = given->logic ? copy_string(given->logic) : NULL;
         full.corpus = given->corpus ? realpath(given->corpus, NULL) : NULL;
         if (given->corpus && !full.corpus)

@@ -174,8 +174,6 @@ bool campaign_recall(struct campaign *c, struct campaign_record *r);
 
 /* Searches until the time is over, there are no more inputs, or it is cancelled. c->error has an error that ended a worker. */
 int campaign_search(struct campaign *c);
-/* Starts a thread beside the search; campaign_run() joins it. */
-int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user);
 
 /* -- campaign_progress.c -- */
 
@@ -202,8 +200,11 @@ int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, co
 /* Waits for the machine of the campaign's runs, if that is not this one. -EEXIST with a sentence: the campaign ran on another machine before. */
 int campaign_check_machine(struct campaign *c);
 
-/* -- campaign_turns.c: under the lock -- */
+/* -- campaign_turns.c -- */
 
+/* Starts a thread beside the search; campaign_run() joins it. */
+int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user);
+/* Under the lock. */
 /* Waits until the search and the other thread have had their turns. After the search there are no turns: both go on. */
 void campaign_begin_turn(struct campaign *c, enum beside who);
 void campaign_end_turn(struct campaign *c, enum beside who); /* nothing if it has no turn */

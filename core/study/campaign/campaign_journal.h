@@ -48,7 +48,7 @@ struct campaign_journal;
 int campaign_journal_open(const char *path, struct campaign_journal **ret);
 /* Calls `replay` (may be NULL) for each whole record, in order; once, before records are added. -EIO: its checkpoint is damaged. */
 int campaign_journal_replay(struct campaign_journal *j, campaign_replay_fn replay, void *user);
-/* Both without a lock, and without writing. */
+/* Opens a journal and calls `replay` for its records, without a lock and without writing. */
 int campaign_journal_read(const char *path, campaign_replay_fn replay, void *user);
 void campaign_journal_close(struct campaign_journal *j);
 
@@ -57,6 +57,6 @@ bool campaign_journal_find(const struct campaign_journal *j, struct campaign_rec
 /* Writes a record, which is on disk after the next sync. An error, such as -ENOSPC, leaves the file as it was. */
 int campaign_journal_add(struct campaign_journal *j, const struct campaign_record *r);
 int campaign_journal_sync(struct campaign_journal *j);
-/* Makes a checkpoint, on disk after 0; an error changes nothing. `known`: EVENT_COUNTED; the journal itself adds the records of inputs under way. */
+/* Makes a checkpoint. 0: it is on disk; an error changes nothing. `known`: the EVENT_COUNTED; the journal itself adds the records of inputs under way. */
 int campaign_journal_checkpoint(struct campaign_journal *j, double now, struct slice state, const struct campaign_record *known, size_t n);
 uint64_t campaign_journal_size(const struct campaign_journal *j); /* bytes, without the checkpoint */

@@ -4,10 +4,10 @@
 #include "cache/base/fault.h"
 
 #define LOOK_NS   (200 * NSEC_PER_MSEC)         /* between two checks of the time and the cancel descriptor */
-#define TELL_NS   NSEC_PER_SEC                  /* between two reports to the watch */
+#define TELL_NS   NSEC_PER_SEC                  /* between two calls of the caller's watch->status() */
 #define RECORD_NS (10 * NSEC_PER_SEC)           /* between two records of the status */
 
-/* 0: *ret is an input; 1: no more inputs. Under the lock. */
+/* 0: *ret is an input, first those left by an interrupted session; 1: no more inputs. Under the lock. */
 static int next_input(struct campaign *c, struct strategy_input *ret)
 {
         for (;;) {
@@ -28,6 +28,7 @@ static int next_input(struct campaign *c, struct strategy_input *ret)
                 }
                 if (r < 0 && r != -EAGAIN)
                         return r;
+                /* a wait is recorded, too (id 0): a replay must ask the type as often */
                 k = campaign_note(c, &(struct campaign_record){.event = EVENT_NEXT, .id = r == 0 ? ret->id : 0});
                 if (k < 0 || r == 0)
                         return k;
@@ -35,8 +36,8 @@ static int next_input(struct campaign *c, struct strategy_input *ret)
         }
 }
 
-/* Makes the first worker leave its core while findings are localized or reduced. */
-static int make_room(struct campaign_worker *worker)
+/* Between two inputs: the first worker leaves its core while findings are localized or reduced; the others go on. */
+static int make_room_if_first(struct campaign_worker *worker)
 {
         struct campaign *c = worker->campaign;
         bool is_over, has_left = false;
@@ -52,7 +53,8 @@ static int make_room(struct campaign_worker *worker)
                 while (c->turns.is_taken && !c->is_over)
                         pthread_cond_wait(&c->changed, &c->lock);
         }
-        c->turns.has_room &= !worker->is_first; /* its core is the worker's again */
+        if (worker->is_first)
+                c->turns.has_room = false; /* the core is the worker's again */
         is_over = c->is_over;
         pthread_mutex_unlock(&c->lock);
         return has_left && !is_over ? lease_take(&worker->lease) : 0;
@@ -66,7 +68,7 @@ static int work(struct campaign_worker *worker)
         while (r == 0) {
                 struct strategy_input input;
 
-                r = make_room(worker);
+                r = make_room_if_first(worker);
                 pthread_mutex_lock(&c->lock);
                 if (r == 0)
                         r = next_input(c, &input);
@@ -131,8 +133,8 @@ static void check_over(struct campaign *c)
         pthread_cond_broadcast(&c->changed);
 }
 
-/* Watches the time, and records the status now and then, until the workers have ended. */
-static int watch_over(struct campaign *c, unsigned n)
+/* Waits until the workers have ended: ends the search when its time is over, and records the status now and then. */
+static int await_workers(struct campaign *c, unsigned n)
 {
         uint64_t told = now_ns(), recorded = told;
         int r = 0;
@@ -161,14 +163,6 @@ static int watch_over(struct campaign *c, unsigned n)
         return r;
 }
 
-int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user)
-{
-        int r = thread_start(&c->beside[who], run, user);
-
-        c->has_beside[who] = r == 0;
-        return r;
-}
-
 int campaign_search(struct campaign *c)
 {
         unsigned n = campaign_count_workers(c), started = 0;
@@ -179,7 +173,7 @@ int campaign_search(struct campaign *c)
                 started++;
         if (r < 0)
                 campaign_end(c);
-        k = watch_over(c, started);
+        k = await_workers(c, started);
         for (unsigned i = 0; i < started; i++)
                 pthread_join(threads[i], NULL);
         return r < 0 ? r : k;

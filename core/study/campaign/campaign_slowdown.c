@@ -75,10 +75,11 @@ static int vary_input(const struct trial *t, const struct confirmation *p, uint6
 {
         const struct campaign *c = t->worker->campaign;
         struct version *const *versions = c->versions;
-        int r;
+        int r = -ENOTSUP;
 
         *ret_seed = versions[p->versions[0]]->solver->recipe->seed && versions[p->versions[1]]->solver->recipe->seed ? p->n : 0;
-        r = p->n == 0 || *ret_seed > 0 ? -ENOTSUP : (c->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(t->input->text, p->n, ret_text);
+        if (p->n > 0 && *ret_seed == 0)
+                r = (c->format == FORMAT_CNF ? scramble_cnf : scramble_smt)(t->input->text, p->n, ret_text);
         if (r == -ENOTSUP || r == -EINVAL) {
                 ret_text->size = 0;
                 buffer_add(ret_text, t->input->text.data, t->input->text.size);

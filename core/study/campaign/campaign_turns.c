@@ -6,6 +6,14 @@
 #define TURN_LEAST NSEC_PER_SEC
 #define TURN_MOST  (60 * NSEC_PER_SEC)
 
+int campaign_start_beside(struct campaign *c, enum beside who, void *(*run)(void *user), void *user)
+{
+        int r = thread_start(&c->beside[who], run, user);
+
+        c->has_beside[who] = r == 0;
+        return r;
+}
+
 static bool may_begin(const struct campaign *c, enum beside who)
 {
         const struct campaign_turns *t = &c->turns;

@@ -25,7 +25,7 @@ struct seed {
         /* under the campaign's lock: */
         enum verdict *base[N_LOGIC_MODES]; /* owned; of each compared version on the seed itself */
         unsigned n_base[N_LOGIC_MODES];    /* how many of them are known */
-        bool is_out[N_LOGIC_MODES], is_judged[N_LOGIC_MODES];
+        bool is_judged[N_LOGIC_MODES], is_out[N_LOGIC_MODES]; /* seed_judge() has decided; no chain begins here */
         enum verdict implied; /* of the seed and all its mutants */
 };
 
