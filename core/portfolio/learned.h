@@ -10,7 +10,7 @@ struct learned {
         /* private */
         struct digest epoch;
         size_t features;
-        uint64_t taken_back; /* trials_taken_back() at that time */
+        uint64_t taken_back; /* trials_taken_back() when it was last told trials */
         struct learned *older;
 };
 

@@ -17,7 +17,7 @@ int learner_new(const struct learner_settings *settings, size_t arms, size_t fea
         l->left_out = allocate(arms, sizeof(*l->left_out));
         l->attempts = allocate(arms, sizeof(*l->attempts));
         l->now = allocate(features, sizeof(*l->now));
-        l->state = allocate(1, l->selector->size + 1);
+        l->state = allocate(1, l->selector->size + 1); /* a selector may have no state */
         if (l->selector->init)
                 l->selector->init(l, l->state);
         return 0;
@@ -37,6 +37,7 @@ void learner_free(struct learner *l)
         free(l);
 }
 
+/* Seeds the random numbers by the query's number, for choosing or (`ends`) for learning, so that a query that does not end leaves no trace. */
 static void seed_query(struct learner *l, bool ends)
 {
         random_seed_part(&l->random, l->settings.seed, 2 * (uint64_t)l->n + 1 + ends);

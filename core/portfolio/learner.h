@@ -35,13 +35,13 @@ struct learner;
 /* Parts of the default that can be left out for an ablation. */
 enum {
         WITHOUT_FEATURES = 1, /* every earlier query counts the same */
-        WITHOUT_HARDNESS = 2, /* no model of runtimes: counted hazards alone, over a flat prior */
-        WITHOUT_CURVES = 4,   /* the model alone: no counted hazards of similar queries */
+        WITHOUT_HARDNESS = 2, /* no model of runtimes: only what similar queries showed */
+        WITHOUT_CURVES = 4,   /* the model of runtimes alone */
         WITHOUT_PAUSING = 8,  /* each arm gets one turn */
-        WITHOUT_GUARD = 16,   /* no limit on how far it is behind its best arm */
+        WITHOUT_GUARD = 16,   /* no limit on how far the learner may fall behind its best arm */
 };
 
-/* Another way to choose, for comparison with the product's (learner_internal.h): tests/bench/baselines.h. */
+/* Another method of choosing an arm, to compare the default with; tests/bench/baselines.h has some. Its functions: learner_internal.h. */
 struct method {
         const char *name;
         const struct selector *selector;
@@ -73,10 +73,10 @@ struct step {
 void learner_begin(struct learner *l, const double *features);
 /* The next step for an unsolved query. False if the limit is used up, or every arm has ended. */
 bool learner_next(struct learner *l, const struct attempt *attempts, struct step *ret);
-/* The outcome of the latest query. */
+/* Ends the latest query with this outcome, and learns from it. */
 void learner_end(struct learner *l, const struct attempt *attempts);
 
 /* The method's expectation of the latest query, as numbers (`ret` may be NULL). Returns how many there are; 0: none. */
 size_t learner_expected(const struct learner *l, double *ret);
-/* The outcome of a query that began with this expectation (NULL: computed now). */
+/* Learns the outcome of a query that began with this expectation (NULL: computed now). */
 void learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);

@@ -68,7 +68,7 @@ struct survival {
         struct residual *residuals; /* × arms */
         unsigned char *bin;         /* × arms: where the attempt ended; BINS: not begun */
         size_t fitted;              /* queries at the last fit of the hardness */
-        /* Of the present query. */
+        /* For the present query. */
         struct neighbour near[NEAREST];
         double base[NEAREST]; /* their weights by distance alone */
         size_t n_near;
