@@ -7,14 +7,16 @@
  * The page's script sorts and searches tables, also by keyboard; without scripts they are plain tables. It also draws plots if the page has
  * `history-data` (page/page.js).
  *
- * All functions append; a failed allocation is remembered in the buffer (buffer_error()). Nothing is global: threads may write different pages. */
+ * Functions with a buffer append to it; a failed allocation is remembered in the buffer (buffer_error()). Nothing is global: threads may write different
+ * pages. */
 #pragma once
 
 #include <jansson.h>
 
 #include "core/report/xml.h"
 
-/* `home`: the end of the path at which the page's links work ("/z3/report.html"); elsewhere its script turns them into text. NULL: it has no links. */
+/* `home`: the end of the path where the page is served with its links ("/z3/report.html"); opened elsewhere, its script turns them into text. NULL: it
+ * has no links. */
 void html_page_begin(struct buffer *b, const char *title, const char *home);
 void html_page_end(struct buffer *b); /* with the script */
 
@@ -59,7 +61,7 @@ void html_cell_number(struct buffer *b, struct html_table *t, double value, cons
 void html_cell_count(struct buffer *b, struct html_table *t, size_t n);
 /* Between begin and end the caller appends markup. */
 void html_cell_begin(struct buffer *b, struct html_table *t);
-void html_cell_begin_number(struct buffer *b, struct html_table *t, double value);
+void html_cell_begin_number(struct buffer *b, struct html_table *t, double value); /* sorted by `value`, as html_cell_number() */
 void html_cell_end(struct buffer *b, struct html_table *t);
 
 /* -- numbers for people ------------------------------------------------------------------------------------------- */

@@ -196,10 +196,10 @@ void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double
         most = MAX(most, 2);
         s->low = isnan(axis->low) ? low : axis->low;
         s->high = isnan(axis->high) ? high : axis->high;
-        if (isnan(s->low) || isnan(s->high)) {
-                s->low = isnan(s->low) ? (s->kind == PLOT_LOG ? 0.1 : 0) : s->low;
-                s->high = isnan(s->high) ? s->low + (s->kind == PLOT_LOG ? 9 * s->low : 1) : s->high;
-        }
+        if (isnan(s->low))
+                s->low = s->kind == PLOT_LOG ? 0.1 : 0;
+        if (isnan(s->high))
+                s->high = s->low + (s->kind == PLOT_LOG ? 9 * s->low : 1);
         if (s->kind == PLOT_LOG) {
                 s->high = s->high > 0 ? s->high : 1;
                 s->low = s->low > 0 ? s->low : s->high / 10;

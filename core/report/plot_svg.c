@@ -373,8 +373,12 @@ static void add_grid(struct buffer *out, const struct layout *l)
                 for (size_t i = 0; i < s->n_ticks; i++) {
                         double at = scale_pixel(s, s->ticks[i].value);
 
-                        if (*s->ticks[i].label)
-                                plot_add_line(out, "l", upright ? at : l->left, upright ? l->top : at, upright ? at : l->right, upright ? l->bottom : at);
+                        if (!*s->ticks[i].label)
+                                continue;
+                        if (upright)
+                                plot_add_line(out, "l", at, l->top, at, l->bottom);
+                        else
+                                plot_add_line(out, "l", l->left, at, l->right, at);
                 }
         }
 }
