@@ -152,11 +152,9 @@ static size_t least_disturbed(const struct measurement *m)
 
         for (size_t i = 1; i < m->n; i++) {
                 const struct sample *a = &m->taken[i].sample, *b = &m->taken[best].sample;
-                bool timeouts[] = {a->verdict == VERDICT_TIMEOUT, b->verdict == VERDICT_TIMEOUT};
+                double waited_a = (double)a->waited_ns * (double)b->wall_ns, waited_b = (double)b->waited_ns * (double)a->wall_ns; /* as shares */
 
-                if (timeouts[0] != timeouts[1]
-                            ? timeouts[1]
-                            : (double)a->waited_ns * (double)b->wall_ns < (double)b->waited_ns * (double)a->wall_ns)
+                if ((timeout_order(a->verdict, b->verdict) ?: ORDER(waited_a, waited_b)) < 0)
                         best = i;
         }
         return best;

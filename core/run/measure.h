@@ -1,14 +1,15 @@
 /* One cell's measurement: runs a program on a case, repeats a short or noisy run, and makes a fact.
  *
- * Repetition: a run that took less than 1 s, or whose samples' spread (max − min) is more than 5 % of the median, is repeated while that can change
- * the median, at most `samples` times and at most for three times the first run's time or 1 s, whichever is more. `time` is the lower-median sample;
- * every other file of the cell is from that same sample. Only an answer (sat, unsat, unknown) is repeated: no timeout, memout, crash or error. A
- * wrong answer in any sample makes the fact wrong.
+ * Repetition: only an answer (sat, unsat, unknown) is repeated; a timeout, memout, crash or error is not. Samples are taken while the median is below
+ * 1 s or their spread (max − min) is more than 5 % of it, and while another could change the median. At most `samples` count, and no more begin once the
+ * repetition has taken three times the first run's time, or 1 s if that is longer. `time` is the lower-median sample; every other file of the cell is
+ * from that same sample. A wrong answer in any sample makes the fact wrong.
  *
- * Waiting: each sample has the time that it was ready to run while others had its core (execute.h). A sample is taken again if that is more than a
- * twentieth of its time, and more than 2 ms, or if it is a timeout with less CPU time than its limit; at most twice in one measurement, and never
- * where the recipe says samples = 1. Disturbed samples count only if all are disturbed; a timeout with little CPU time is retried once, then
- * accepted. If all were disturbed, the fact is flagged, and is of the one that answered, or waited least.
+ * Waiting: each sample has the time that it was ready to run while others had its core (execute.h). An answer or a timeout is *disturbed* if it
+ * waited for more than a twentieth of its time, and more than 2 ms. A disturbed sample is taken again, and so is the first timeout that had less CPU time
+ * than its limit: at most two in a measurement, none if the recipe says samples = 1. A timeout so taken again counts only if it comes a second time.
+ * Disturbed samples count only if all are disturbed. Then the fact is flagged, and is that of an answer rather than a timeout, and of the smallest share
+ * of waiting.
  *
  * Threads: any number of measurements at once, each on a slot of its own. */
 #pragma once
@@ -22,14 +23,14 @@
 #define MEASURE_WAITING_LEAST (2 * NSEC_PER_MSEC)
 
 struct measure_request {
-        struct runner_options runner; /* its scratch is RUN_SCRATCH */
+        struct runner_options runner; /* with `scratch` 0: run.json says RUN_SCRATCH */
         const char *case_path; /* host path; seen inside as /case/input.smt2 or /case/input.cnf */
         struct digest case_id; /* of its bytes; zero: not known */
-        const enum verdict *expected;
+        const enum verdict *expected; /* of each check-sat (:status) */
         size_t n_expected;
         int cancel_fd;
         bool again;    /* a deliberate re-measurement */
-        struct runner *opened; /* with the options of `runner`, the caller's; NULL: one is opened and closed */
+        struct runner *opened; /* the caller's, opened with the options in `runner`; NULL: measure() opens and closes one */
         json_t *about; /* borrowed; merged into run.json: solver, commit, case, build key … */
 };
 

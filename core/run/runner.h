@@ -122,8 +122,8 @@ struct run_result {
 void run_result_done(struct run_result *r);
 
 /* Judges if a run of `program` counts. 0: it does. 1: something outside may have ended or delayed it (doubt); its result is freed, and it should be done
- * again. With `again` it was: that counts, as in BenchExec, which records "killed by signal 9". But -EIO, with a sentence and the result freed, on a
- * machine without memory left: that says nothing about the program however often it happens. */
+ * again. `again`: this is the second run, which counts even so, as in BenchExec, which records "killed by signal 9". But -EIO, with a sentence and the
+ * result freed, if the machine had no memory left: that says nothing about the program however often it happens. */
 int run_check_doubt(struct run_result *r, const char *program, bool again);
 
 /* One complete run. 0: it was run, however it ended; -ECANCELED; or -errno: it could not be tried, which says nothing about the program. If the

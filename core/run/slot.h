@@ -4,8 +4,8 @@
  *
  * The folder is $SOLVERFS_SLOTS; else /run/lock/solverfs, which its first user makes for all (1777, files 0666); else, where that cannot be had,
  * $XDG_RUNTIME_DIR/solverfs/slots; else the caller's own, as a store's. Limits: containers and virtual machines that do not see one folder do not
- * know of each other (bind one and name it by $SOLVERFS_SLOTS); where /run/lock cannot be used, nor do processes of one user with and without
- * $XDG_RUNTIME_DIR (cron has none); and any user of the machine can hold a slot for ever, as any user can use the CPU.
+ * know of each other (bind one and name it by $SOLVERFS_SLOTS). Where /run/lock cannot be used, two processes of one user do not know of each other if
+ * only one has $XDG_RUNTIME_DIR (cron has none). Any user of the machine can hold a slot for ever, as any user can use the CPU.
  *
  * A run never waits behind a build. A build borrows cores, each of them one build's: its processes are kept off a core as soon as a run has it, and
  * are stopped while runs have all of them (exec_lend.c). They keep their memory. Any number of cores may be lent. When a build has lent a core for a

@@ -1,7 +1,7 @@
 /* A solver's answer. SMT-LIB: each line of standard output that is exactly sat, unsat or unknown is an answer, in order; other lines are passed over.
- * If "(error" begins a line before the first answer, there is no answer but an error. So it is, by SMT-COMP's rule, if the first line that is not
- * blank, "success", "unsupported" or a comment contains "error". An output without answer and error is unknown. DIMACS: the line "s SATISFIABLE",
- * "s UNSATISFIABLE" or "s UNKNOWN", or if there is no such line, the exit status 10 or 20; an error if they contradict each other.
+ * If "(error" begins a line before the first answer, there is no answer but an error. By SMT-COMP's rule it is an error, too, if the first
+ * line that is not blank, "success", "unsupported" or a comment contains "error". An output without answer and error is unknown. DIMACS: the line
+ * "s SATISFIABLE", "s UNSATISFIABLE" or "s UNKNOWN", or if there is no such line, the exit status 10 or 20; an error if they contradict each other.
  *
  * A script's questions are its check-sat and the like (core/smtlib/script.h). A run that ended by itself and left one unanswered has not solved the
  * case: the verdict is error if the solver printed one or its exit status is not 0, else unknown. More answers than questions are an error: nobody can
