@@ -13,7 +13,7 @@ struct taking {
         const struct recipe *era;
         struct build_output *list;
         bool *found;    /* one for each output */
-        char **members; /* one for each output: the name to look for in the archive. Of a hard link, from its entry on, the name that it links to */
+        char **members; /* one for each output: the name to look for in the archive; from the entry of a hard link on, the name that it links to */
         bool has_links; /* some output is a hard link: its bytes may have passed, so the archive is read twice */
         size_t n;
         struct buffer names; /* files of the archive that are no outputs, the first NAMES_SHOWN, for the reason */

@@ -189,7 +189,7 @@ static bool make_room(size_t n)
         return true;
 }
 
-/* Of two names for one address the alphabetically first is kept. The caller has made room. */
+/* Keeps the alphabetically first of two names for one address. The caller has made room. */
 static void add_function(uintptr_t address, const char *name, unsigned file)
 {
         struct function *f = find(address);

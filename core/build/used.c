@@ -59,7 +59,7 @@ static bool is_source(const struct manifest *sources, const char *name)
 }
 
 /* True if the path is in the recipe's dependencies or the system's folders: nothing else of the machine is in the sandbox. Without a sandbox the whole
- * machine is visible: then any path but those in our own folders. */
+ * machine is visible: then any path but those in our own folders. Files that say nothing of a build never count. */
 static bool counts(const struct build_request *q, const char *path)
 {
         const char *const ours[] = {"/tmp", "/var/tmp", q->work_dir, q->ccache_dir ?: q->work_dir, q->downloads_dir, NULL};

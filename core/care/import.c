@@ -280,7 +280,8 @@ static bool is_same(const struct fact *a, const struct fact *b)
         return a->verdict == b->verdict && a->wall_ns == b->wall_ns && a->cpu_ns == b->cpu_ns && a->memory == b->memory;
 }
 
-/* True if the store has this result or a newer one of the same run. Of a result without a date, another import of the same file is no newer one. */
+/* True if the store has this result or a newer one of the same run. A result without a date is known if its numbers are the same, as in a
+ * second import of a file. */
 static bool is_known(struct store_txn *t, const uint8_t key[FACT_KEY_SIZE], const struct fact *f, bool is_dated)
 {
         cleanup(fact_unrefp) struct fact *there = NULL;

@@ -31,7 +31,7 @@ struct value *build_value_new(struct build_record *record); /* takes a ref */
 
 /* Joins a new record to the known one. A build repeated because gc took its programs keeps its record: people have read its log, and its
  * measurements stay for good, even if the build fails this time (compiler removed, build killed). `is_renewed`: what the known build used has
- * changed since. 0: *record is to be kept, in place of the known one; with the known one's programs, too, if both are builds of one program. 1: the
- * known one stays. -EIO, with a sentence: likewise, as the new build failed. */
+ * changed since. 0: *record is to be kept, in place of the known one; with the known one's programs, too, unless other tools made another program.
+ * 1: the known one stays. -EIO, with a sentence: likewise, as the new build failed. */
 int build_record_join(struct workspace *w, const struct build_record *known, bool again, bool is_renewed, struct build_record **record);
 int build_record_keep(struct workspace *w, const struct build_query *q, const struct build_record *record);

@@ -244,8 +244,8 @@ static int built_of(struct workspace *w, struct solver *s, struct digest_list *r
         return r == 0 && ret->n > 0 ? build_keys(s->history, s->recipe, ret_builds, ret_n) : r;
 }
 
-/* As every run has a build, the commits with anything measured for us are those whose build key is in the table of builds. Of another machine, they are
- * those whose sources are among the imported ones. */
+/* As every run has a build, the commits with anything measured for us are those whose build key is in the table of builds. For another machine, they
+ * are those whose sources are among the imported ones. */
 int commits_known(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n)
 {
         cleanup_digests struct digest_list imported = {0}, kept = {0};

@@ -154,7 +154,7 @@ void recipe_add_arguments(struct recipe *r, const char *more);
 /* A copy that runs the program with only these arguments, for at most `most_ns`, with an empty case on standard input. */
 struct recipe *recipe_asking(const struct recipe *r, const char *arguments, uint64_t most_ns);
 /* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). The recipe's `arguments` precede the first word
- * with {case}. {timeout} is in seconds, rounded up, {memory} in megabytes, rounded down. */
+ * with {case}; without one, they come last. {timeout} is in seconds, rounded up, {memory} in megabytes, rounded down. */
 int recipe_command(const struct recipe *r, const char *bin, const char *case_path, bool has_seed, uint64_t seed,
                    const struct recipe_limits *limits, char ***ret_argv);
 int strings_add(char ***list, const char *s); /* a copy; 0 */

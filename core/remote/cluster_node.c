@@ -290,7 +290,7 @@ static struct probed *probed_of(struct cluster *c, const char *host)
         return &c->probed[i];
 }
 
-/* Of the probes of a node's workers that came here the least counts, unless it is old. */
+/* Keeps the least probe of the node's workers that came here; a newer one replaces one that is old. */
 static void note_probe(struct cluster *c, const char *host, uint64_t ns)
 {
         struct probed *p;
@@ -516,7 +516,7 @@ static int take_packet(struct node *n, const struct packet *p)
 {
         if (p->type == PACKET_PONG)
                 return 0;
-        if (p->type < PACKET_WANT) /* the first type that only workers send */
+        if (p->type < PACKET_WANT) /* all from here on are a worker's */
                 return errorf(-EBADMSG, "a packet that a worker does not send");
         for (unsigned i = 0; i < n->n_slots; i++)
                 if (p->id != 0 && n->slots[i].id == p->id &&

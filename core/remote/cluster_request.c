@@ -192,7 +192,7 @@ static void pass_on(const struct call *c)
                 c->listener->hear(c->listener->user, SLICE(said.data, said.size));
 }
 
-/* Milliseconds until look_late() is to be called; -1: never. With a cancelled request each second, as the head may begin to end. Lock held. */
+/* Milliseconds until look_late() is to be called; -1: never. A cancelled request is looked at each second, as the head may begin to end. Lock held. */
 static int until_look(const struct call *c)
 {
         const uint64_t due = c->slot->due, now = now_ns();

@@ -236,7 +236,7 @@ int keeper_begin(struct keeper *k, struct execution *x)
                 closep(&x->theirs[i]);
         if (r < 0)
                 return wire_begun(k->wire) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox has ended")
-                                                             : -EIO;
+                                                                    : -EIO;
         k->busy = true;
         x->deadline = now_ns() + (x->request->start_ns ?: START_GRACE);
         if (k->many)

@@ -1,5 +1,5 @@
-/* Of a file: whether it ever had a placeholder (a bit), which value its pages hold (a slot), and whether the kernel was told its size (a tree). Of a
- * folder: the generation of its listing (a slot). */
+/* Known of a file: whether it ever had a placeholder (a bit), which value its pages hold (a slot), and whether the kernel was told its size (a tree).
+ * Known of a folder: the generation of its listing (a slot). */
 #include "fs/kernel/kernel_cache.h"
 
 #include <search.h>
@@ -10,7 +10,7 @@
 #define SEEN_SLOTS  4096
 #define MIXED       (UINT64_MAX - 1) /* not a generation: parts of several were sent */
 
-/* What the kernel was last given of an inode. Inodes with the same hash share a slot: the last one has it, and of the others nothing is known. */
+/* The last thing that the kernel was given of an inode. Inodes with the same hash share a slot: the last one has it, the others are not known. */
 struct seen {
         uint64_t ino, token;
 };

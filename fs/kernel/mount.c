@@ -129,7 +129,7 @@ int session_unmount(const char *mountpoint, bool lazy)
         return detach(path, lazy);
 }
 
-static int is_a_name(void *, const char *, const char *)
+static int stop_at_first(void *, const char *, const char *)
 {
         return 1;
 }
@@ -137,7 +137,7 @@ static int is_a_name(void *, const char *, const char *)
 /* A folder that cannot be read counts as empty. */
 static bool is_empty(const char *path)
 {
-        return folder_each(path, is_a_name, NULL) <= 0;
+        return folder_each(path, stop_at_first, NULL) <= 0;
 }
 
 /* Detaches what a killed daemon left. Refuses a mount point that is being served and, unless `nonempty`, a folder with files. */

@@ -10,8 +10,8 @@
  *
  * No handle can keep a file's content between reads. So a few files that were not read to their end, programs, and files that are rewritten are
  * kept here, each for the node it was read by. All reads of a node and its size are of one content: when the file has another, its name gets
- * another node, and the old one is for those who began to read it. Of a file that is rewritten the hash is kept for longer: once its content is no
- * longer kept and the file has another, they get ESTALE. */
+ * another node, and the old one is for those who began to read it. The hash of a rewritten file is kept for longer: once its content is no longer
+ * kept and the file has another, they get ESTALE. */
 #include "fs/kernel/session_internal.h"
 
 #include <fcntl.h>

@@ -32,7 +32,7 @@ static int campaign_kind(struct tree *t, const struct node *of, const char *name
         return r;
 }
 
-/* Those of the folder's kind: campaigns for unknowns are in incompleteness/, the others in spr/. */
+/* The campaigns of the folder's kind: those for unknowns are in incompleteness/, the others in spr/. */
 static int names(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n)
 {
         size_t n = 0, kept = 0;
@@ -104,7 +104,7 @@ static int campaign_file(struct tree *t, const struct node *n, const char *file,
         return r == -ENOENT ? 0 : r;
 }
 
-/* Of settings and status the status's time, of others that of the file that they print; the tree's own while there is none. */
+/* The status's time for settings and status, the printed file's for others; the tree's own while there is none. */
 static int campaign_mtime(struct tree *t, const struct node *n, int64_t *ret)
 {
         const bool is_picture = strcmp(n->route->name, "progress.svg") == 0;
