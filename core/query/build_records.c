@@ -198,13 +198,14 @@ struct made { /* a row */
         struct digest build, program;
 };
 
-int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n)
+int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n, bool *ret_has_gaps)
 {
         cleanup_free struct digest *keys = NULL;
         cleanup_free struct made *rows = NULL; /* by build key, as LMDB has them */
         cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_BUILD_PROGRAMS};
         size_t n_rows = 0;
         uint32_t n = 0;
+        bool has_gaps = false;
         int r;
 
         while ((r = store_walk(&each)) > 0) {
@@ -219,12 +220,15 @@ int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, 
         for (uint32_t i = 0; r == 0 && i < n; i++) {
                 const struct made *m = find_in_list(&keys[i], rows, n_rows, sizeof(*rows), digest_compare);
 
+                has_gaps |= digest_is_zero(&keys[i]);
                 keys[i] = m ? m->program : (struct digest){0};
         }
         if (r < 0)
                 return r;
         *ret = steal_pointer(keys);
         *ret_n = n;
+        if (ret_has_gaps)
+                *ret_has_gaps = has_gaps;
         return 0;
 }
 

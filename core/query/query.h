@@ -107,8 +107,9 @@ int build_open_live_log(struct workspace *w, struct solver *s, uint32_t commit, 
 int runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 /* Numbers, ascending, of the commits with a finished build or run on that machine; free(). `machine` NULL: as in struct cell. */
 int commits_known(struct workspace *w, struct solver *s, const char *machine, uint32_t **ret, size_t *ret_n);
-/* The program of every commit, (*ret)[number], zero if none is known; free(). */
-int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n);
+/* The program of every commit, (*ret)[number], zero if none is known; free(). *ret_has_gaps: true if one is zero because the repository lacks the commit's
+ * sources, which may be there again later; may be NULL. */
+int commit_programs(struct workspace *w, struct solver *s, struct digest **ret, uint32_t *ret_n, bool *ret_has_gaps);
 /* A number that changes when a build gets a program, or another one. Reads a small row for each build. */
 int build_programs_state(struct workspace *w, uint64_t *ret);
 /* The number of deliberate re-measurements and repeated builds in the store's life: 0 means that no value ever changed. */

@@ -31,7 +31,7 @@ struct notify {
         uint64_t due;                /* when to invalidate them again, now_ns(); 0: never */
         struct shown *shown;         /* owned; by program; kept from one look to the next */
         size_t n_shown;
-        uint64_t shown_state; /* programs_state() when they were found; 0: to be found anew */
+        uint64_t shown_state;        /* programs_state() when they were found; 0: to be found anew */
         pthread_t thread;
 
         pthread_mutex_t lock;
@@ -125,7 +125,7 @@ static void forgetting_done(struct forgetting *f)
         free(f->inputs);
 }
 
-/* Changes with the programs of any commit of these solvers. 0: unknown, as where builds of a cluster depend on the tools of its workers. */
+/* Changes with the programs of any commit of these solvers, except when lost sources are there again. 0: unknown, as where builds of a cluster depend on the tools of its workers. */
 static uint64_t programs_state(struct workspace *w, const struct solver_list *l)
 {
         uint64_t state;
@@ -149,7 +149,7 @@ static bool find_shown(struct notify *n, const struct solver_list *l)
 {
         struct workspace *w = tree_workspace(n->tree);
         uint64_t state = programs_state(w, l);
-        bool is_whole = true;
+        bool is_whole = true, may_keep = true;
 
         if (state != 0 && state == n->shown_state)
                 return true;
@@ -158,14 +158,16 @@ static bool find_shown(struct notify *n, const struct solver_list *l)
         for (size_t i = 0; i < l->n; i++) {
                 cleanup_free struct digest *programs = NULL;
                 uint32_t n_commits = 0;
+                bool has_gaps = false;
 
-                is_whole &= commit_programs(w, l->list[i], &programs, &n_commits) == 0;
+                is_whole &= commit_programs(w, l->list[i], &programs, &n_commits, &has_gaps) == 0;
+                may_keep &= !has_gaps; /* a commit whose sources cannot be read shows nothing now, but may do so at the next look */
                 for (uint32_t k = 0; k < n_commits; k++)
                         if (!digest_is_zero(&programs[k]))
                                 list_add(n->shown, n->n_shown, (struct shown){programs[k], l->list[i]->number, k});
         }
         sort_list(n->shown, n->n_shown, sizeof(*n->shown), digest_compare);
-        n->shown_state = is_whole ? state : 0;
+        n->shown_state = is_whole && may_keep ? state : 0;
         return is_whole;
 }
 

@@ -233,6 +233,34 @@ START_TEST(test_measured_again_in_later_commits)
 }
 END_TEST
 
+/* A commit whose objects were gone at the last measurement shows each one since they are there again. */
+START_TEST(test_measured_again_while_a_commit_is_lost)
+{
+        cleanup_free char *lost = NULL;
+        unsigned id;
+
+        world_make(&(struct world){.recipe = "samples = 1\n"});
+        mount_start("mnt", NULL);
+        id = case_add("a.smt2", "; do now\n; do print sat\n");
+        assert_shell("solverfs -q run tiny HEAD %u >/dev/null", id);
+        for (int i = 0; i < 2; i++) /* both have the program of the first */
+                assert_shell("(cd repo && git reset -q --hard && echo %d >notes && git add -A && git -c user.name=x -c user.email=x@y commit -qm %d) && "
+                             "find store/repos/tiny.git/objects -type f | sort >objects%d && solverfs solver update tiny", i, i, i);
+        assert_shell("git -C repo rev-parse HEAD~1 | tr -d '\n'");
+        lost = strdup(shell_output);
+        assert_shell("comm -13 objects0 objects1 >lost && tar cf lost.tar -T lost && xargs rm -f <lost");
+        assert_shell("! git -C store/repos/tiny.git cat-file -e %s", lost);
+        mount_start("done", "cached");
+        assert_shell("cat " DONE "stdout", id);
+        measure_until_it_moves(id);
+        await(shell("cmp -s moved " DONE "stdout", id) == 0);
+        assert_shell("tar xf lost.tar && cmp moved done/tiny/cached/%s/cases/%u/stdout", lost, id);
+        measure_until_it_moves(id);
+        await(shell("cmp -s moved done/tiny/cached/%s/cases/%u/stdout", lost, id) == 0);
+        world_end();
+}
+END_TEST
+
 /* The index that is watched for writes is another folder after a rebuild. The process that writes goes on, as its end would be noticed, too. Each
  * second measurement is shown if it took less time than the first. */
 START_TEST(test_measured_again_in_a_rebuilt_index)
@@ -465,6 +493,7 @@ END_TEST
 
 MOUNT_SUITE("mount_cached", {test_the_same_files}, {test_nothing_is_written}, {test_nothing_starts},
             {test_the_kernel_is_not_asking}, {test_listings_are_the_kernels}, {test_listings_grow_at_once}, {test_measured_again},
-            {test_measured_again_and_again}, {test_measured_again_in_later_commits}, {test_measured_again_in_a_rebuilt_index},
+            {test_measured_again_and_again}, {test_measured_again_in_later_commits}, {test_measured_again_while_a_commit_is_lost},
+            {test_measured_again_in_a_rebuilt_index},
             {test_a_begun_value_is_read_to_its_end}, {test_a_value_whose_end_was_read_first}, {test_a_begun_name_is_read_to_its_end},
             {test_a_text_that_is_kept_no_longer}, {test_an_open_file_outlives_the_end}, {test_another_recipe})

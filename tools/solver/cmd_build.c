@@ -240,7 +240,7 @@ static void tell_shared(const struct building *b)
         size_t builds, made;
 
         if (b->revisions.n < 2 || build_keys(common.solver->history, common.solver->recipe, &keys, &n_keys) < 0 ||
-            commit_programs(common.workspace, common.solver, &programs, &n_programs) < 0)
+            commit_programs(common.workspace, common.solver, &programs, &n_programs, NULL) < 0)
                 return;
         builds = count_distinct(b, keys, n_keys);
         made = count_distinct(b, programs, n_programs);

@@ -54,7 +54,7 @@ int finding_print_later(struct workspace *w, const struct observation *f, const 
         cleanup_digests struct digest_list seen = {0};
         uint32_t n_programs = 0;
         struct commit c;
-        int r = commit_programs(w, h->solver, &programs, &n_programs);
+        int r = commit_programs(w, h->solver, &programs, &n_programs, NULL);
 
         for (size_t i = 0; r == 0 && i < h->n; i++) { /* programs of the finding's own rows */
                 r = history_commit(h->solver->history, h->list[i].commit, &c);

@@ -145,7 +145,7 @@ static int count_unbuildable(struct finding_commits *f)
 static int find_commits(struct report *r)
 {
         struct finding_commits f = {.report = r, .last = NOT_SHOWN};
-        int e = commit_programs(r->workspace, r->solver, &f.programs, &f.n_programs);
+        int e = commit_programs(r->workspace, r->solver, &f.programs, &f.n_programs, NULL);
 
         f.line_at = allocate(r->order->n, sizeof(*f.line_at));
         r->of_commit = allocate(r->order->n, sizeof(*r->of_commit));
