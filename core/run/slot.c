@@ -322,6 +322,7 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
 
         while (r == 0) {
                 const bool is_with_core = has_leased();
+                bool is_over;
 
                 if (is_with_core)
                         closep(&mark); /* another thread has got one: we would yield to our own mark */
@@ -330,9 +331,10 @@ int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int c
                         break;
                 if (!is_with_core && mark < 0)
                         slot_mark(s.folder, SLOT_BATCH_HAS_NONE, &mark);
-                if (is_with_core || (now_ns() - since >= wait_ns && has_core(s.folder))) {
+                is_over = now_ns() - since >= wait_ns;
+                if (is_with_core || (is_over && has_core(s.folder))) {
                         since = now_ns();
-                } else if (now_ns() - since >= wait_ns) {
+                } else if (is_over) {
                         slot_waits_line(s.folder, &who);
                         r = errorf(-EAGAIN, "%s", who.data);
                         break;
