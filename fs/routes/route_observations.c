@@ -66,7 +66,7 @@ static int alarm_numbers(struct tree *t, const struct node *dir, uint32_t **ret,
         uint32_t last = 0;
         int r = observations_last(tree_workspace(t), OF_WATCHES, dir->solver->number, &last);
 
-        *ret = allocate(last + 1, sizeof(**ret));
+        *ret = allocate((size_t)last + 1, sizeof(**ret));
         for (*ret_n = 0; *ret_n < last; (*ret_n)++)
                 (*ret)[*ret_n] = (uint32_t)*ret_n + 1;
         return r;
