@@ -128,6 +128,36 @@ START_TEST(test_a_search_that_is_not_finished)
 }
 END_TEST
 
+static struct digest key_on(char *cluster, enum judge_measure m)
+{
+        cleanup(query_unrefp) struct query *q = NULL;
+        struct worker_pool pool = {.name = cluster};
+
+        solver->pool = cluster ? &pool : NULL;
+        f->measure = m;
+        assert_ok(finding_query_localized(w, solver, f, &q));
+        solver->pool = NULL;
+        return q->key;
+}
+
+/* A cluster may be called like another part of the key. */
+START_TEST(test_what_is_found_on_a_cluster_is_not_found_here)
+{
+        char memory[] = "memory", label[] = "cluster";
+        struct digest keys[4];
+
+        world(FINDING_SPR);
+        keys[0] = key_on(NULL, JUDGE_TIME);
+        keys[1] = key_on(NULL, JUDGE_MEMORY);
+        keys[2] = key_on(memory, JUDGE_TIME);
+        keys[3] = key_on(label, JUDGE_MEMORY);
+        for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+                for (size_t k = 0; k < i; k++)
+                        ck_assert(!digest_equal(&keys[i], &keys[k]));
+        end();
+}
+END_TEST
+
 static int find_answer(void)
 {
         cleanup(query_unrefp) struct query *q = NULL;
@@ -426,6 +456,6 @@ END_TEST
 SUITE("finding_report", test_pairs_of_runs, test_pairs_whose_reference_has_no_answer, test_seeds_of_a_case_that_is_gone, test_explained,
       test_what_makers_and_machine_are_called, test_a_text_stays_in_its_cell, test_links_to_forges, test_not_reduced,
       test_verify_goes_by_the_commit_responsible, test_a_program_that_is_not_here_is_quoted, test_memory_is_not_verified, test_nothing_is_known,
-      test_a_search_that_is_not_finished, test_a_search_that_is_not_finished_goes_on_when_asked,
+      test_a_search_that_is_not_finished, test_a_search_that_is_not_finished_goes_on_when_asked, test_what_is_found_on_a_cluster_is_not_found_here,
       test_a_commit_after_which_there_is_no_answer, test_a_search_for_a_lost_answer,
       test_one_that_others_disturbed, test_a_finished_one, test_a_row_says_that_it_is_not_verified)

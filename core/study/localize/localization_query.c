@@ -9,6 +9,20 @@ struct localized_query {
         struct case_info *info;
 };
 
+/* A name that could also be a later part of the key has a label before it. */
+static void add_cluster(struct hasher *h, const char *name)
+{
+        bool has_label = strcmp(name, "cluster") == 0;
+
+        for (enum judge_measure m = 0; m < N_JUDGE_MEASURES; m++)
+                has_label |= strcmp(name, judge_measure_name(m)) == 0;
+        for (enum verdict v = 0; v < N_VERDICTS; v++)
+                has_label |= strcmp(name, verdict_name(v)) == 0;
+        if (has_label)
+                hasher_string(h, "cluster");
+        hasher_string(h, name);
+}
+
 /* All that a result depends on. Parts that came later are added only where they are set, so that older keys stay. */
 static void localized_key(const struct localization_options *o, const struct case_info *info, struct digest *ret)
 {
@@ -30,11 +44,11 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         recipe_run_digest(o->solver->recipe, o->has_seed, o->seed, &limits, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
-        if (!o->has_seed && !o->by_verdict && o->solver->recipe->seed) /* it runs under many */
+        if (!o->has_seed && !o->by_verdict && o->solver->recipe->seed) /* it runs under seeds 0, 1, …, so the option for them counts */
                 hasher_string(h, o->solver->recipe->seed);
         hasher_number(h, limits.wall_ns);
         hasher_number(h, limits.memory);
-        hasher_number(h, o->measure == JUDGE_EFFORT); /* once the number of the method; a run without a count was no end */
+        hasher_number(h, o->measure == JUDGE_EFFORT); /* stays in this place for older keys */
         recipe_add_limits(h, &limits);
         if (o->is_cpu_time) {
                 hasher_string(h, "cpu");
@@ -42,13 +56,13 @@ static void localized_key(const struct localization_options *o, const struct cas
         } else {
                 recipe_add_limit(h, "cputime", limits.cpu_ns, limits.wall_ns);
         }
-        if (o->solver->pool) /* a case that is slow there may not be slow here */
-                hasher_string(h, o->solver->pool->name);
+        if (o->solver->pool) /* a cluster's times are not this machine's */
+                add_cluster(h, o->solver->pool->name);
         if (o->measure != JUDGE_TIME)
                 hasher_string(h, judge_measure_name(o->measure));
         if (o->measure == JUDGE_EFFORT && o->solver->recipe->effort[0])
                 hasher_string(h, o->solver->recipe->effort[0]);
-        if (verdict_is_decided(info->status) && !o->by_verdict) /* another answer is broken */
+        if (verdict_is_decided(info->status) && !o->by_verdict) /* other answers count as broken */
                 hasher_string(h, verdict_name(info->status));
         if (o->by_verdict) {
                 hasher_string(h, verdict_name(o->before));
@@ -57,7 +71,7 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_finish(h, ret);
 }
 
-/* A search that was stopped goes on when somebody asks. */
+/* An unfinished search is no answer: asked again, it goes on. */
 static int localized_find(struct query *query, struct value **ret)
 {
         struct localized_query *q = (struct localized_query *)query;
