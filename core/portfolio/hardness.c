@@ -1,3 +1,4 @@
+/* The normal distribution from tables; the chances of the levels from the attempts; the fit, a round of which is gather() and maximize(). */
 #include "core/portfolio/hardness.h"
 
 #include <math.h>
@@ -5,16 +6,16 @@
 
 /* Priors. None depends on the unit of time; they were chosen on synthetic and resampled tables (docs/portfolios.md). */
 #define LOCATION_PART   .02 /* of the limit: the expected location of an arm */
-#define LOCATION_SPREAD 1.5
-#define NOISE           1.0
-#define NOISE_POOL      3 /* weight of NOISE in the spread of all arms, in runs, */
-#define NOISE_ARM       5 /* and of that spread in an arm's own */
+#define LOCATION_SPREAD 1.5 /* of the locations of arms */
+#define NOISE           1.0 /* spread of an arm's runs */
+#define NOISE_POOL      3   /* runs: the weight of NOISE in the spread of all arms' runs */
+#define NOISE_ARM       5   /* runs: the weight of that spread in an arm's own */
 #define NOISE_LEAST     .15
-#define NEVER           .25
-#define NEVER_RUNS      2
+#define NEVER           .25 /* probability that an arm never solves a query */
+#define NEVER_RUNS      2   /* runs: its weight */
 #define NEVER_MOST      .95
-#define VARIANCE        1.0
-#define LEVEL_MOST      6.0
+#define VARIANCE        1.0 /* of the hardness around its prediction, until there are queries enough */
+#define LEVEL_MOST      6.0 /* the grid goes from -6 to 6 */
 
 /* -- the normal distribution --------------------------------------------------------------------------------------- */
 
@@ -26,7 +27,7 @@
 static double normal_density[NORMAL_SIZE],
         normal_tail[NORMAL_SIZE],       /* the probability of a value above u */
         normal_mean_above[NORMAL_SIZE], /* the mean of the values above u: the inverse Mills ratio */
-        normal_told_above[NORMAL_SIZE]; /* the information in "above u" about the value: 0 none, 1 all */
+        normal_information_above[NORMAL_SIZE]; /* the information in "above u" about the value: 0 none, 1 all */
 
 static void make_tables(void)
 {
@@ -36,7 +37,7 @@ static void make_tables(void)
                 normal_density[i] = exp(-.5 * u * u) / sqrt(2 * M_PI);
                 normal_tail[i] = .5 * erfc(u * M_SQRT1_2);
                 normal_mean_above[i] = normal_density[i] / normal_tail[i];
-                normal_told_above[i] = fmax(0, normal_mean_above[i] * (normal_mean_above[i] - u));
+                normal_information_above[i] = fmax(0, normal_mean_above[i] * (normal_mean_above[i] - u));
         }
 }
 
@@ -61,9 +62,9 @@ void hardness_init(struct hardness *h, size_t arms, double limit)
 
         pthread_once(&once, make_tables);
         *h = (struct hardness){.arms = arms, .limit = limit, .variance = VARIANCE};
-        h->of = allocate(arms, sizeof(*h->of));
+        h->arm = allocate(arms, sizeof(*h->arm));
         for (size_t a = 0; a < arms; a++)
-                h->of[a] = (struct hardness_arm){.location = log(limit * LOCATION_PART),
+                h->arm[a] = (struct hardness_arm){.location = log(limit * LOCATION_PART),
                                                  .spread = NOISE,
                                                  .predictive = sqrt(NOISE * NOISE + LOCATION_SPREAD * LOCATION_SPREAD),
                                                  .never = NEVER};
@@ -71,7 +72,7 @@ void hardness_init(struct hardness *h, size_t arms, double limit)
 
 void hardness_done(struct hardness *h)
 {
-        free(h->of);
+        free(h->arm);
 }
 
 double hardness_level(size_t g)
@@ -79,17 +80,18 @@ double hardness_level(size_t g)
         return LEVEL_MOST * (2.0 * (double)g / (HARDNESS_LEVELS - 1) - 1);
 }
 
-static double still(const struct hardness *h, size_t arm, double log_seconds, double location, double spread)
+/* hardness_survival() for a location and a spread. */
+static double survival(const struct hardness *h, size_t arm, double log_seconds, double location, double spread)
 {
-        return h->of[arm].never + (1 - h->of[arm].never) * normal(normal_tail, (log_seconds - location) / spread);
+        return h->arm[arm].never + (1 - h->arm[arm].never) * normal(normal_tail, (log_seconds - location) / spread);
 }
 
 double hardness_survival(const struct hardness *h, size_t arm, double log_seconds, double offset, double level)
 {
-        return still(h, arm, log_seconds, h->of[arm].location + offset + level, h->of[arm].predictive);
+        return survival(h, arm, log_seconds, h->arm[arm].location + offset + level, h->arm[arm].predictive);
 }
 
-/* An arm that gave up tells nothing about its time. */
+/* An arm that gave up tells nothing about its own time. But it had not solved the query by then, so find_levels() counts it like a stopped one. */
 static bool attempt_tells_time(const struct attempt *a)
 {
         return a->ending == ENDING_SOLVED || a->ending == ENDING_STOPPED;
@@ -105,10 +107,10 @@ static double log_time(const struct hardness *h, const struct attempt *a)
 static double likelihood(const struct hardness *h, size_t arm, const struct attempt *a, double log_seconds, double location)
 {
         if (a->ending == ENDING_SOLVED)
-                return (1 - h->of[arm].never) * normal(normal_density, (log_seconds - location) / h->of[arm].spread) /
-                               h->of[arm].spread +
+                return (1 - h->arm[arm].never) * normal(normal_density, (log_seconds - location) / h->arm[arm].spread) /
+                               h->arm[arm].spread +
                        1e-6;
-        return still(h, arm, log_seconds, location, h->of[arm].spread) + 1e-9;
+        return survival(h, arm, log_seconds, location, h->arm[arm].spread) + 1e-9;
 }
 
 static void make_sum_one(double chance[HARDNESS_LEVELS])
@@ -121,7 +123,7 @@ static void make_sum_one(double chance[HARDNESS_LEVELS])
                 chance[g] /= sum;
 }
 
-/* The probability of each level. */
+/* The probability of each level: the normal distribution around `mean`, times the likelihood of each attempt. */
 static void find_levels(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset, double ret[HARDNESS_LEVELS])
 {
         double deviation = sqrt(h->variance);
@@ -137,7 +139,7 @@ static void find_levels(const struct hardness *h, const struct attempt *attempts
                 log_seconds = log_time(h, &attempts[a]);
                 for (size_t g = 0; g < HARDNESS_LEVELS; g++)
                         ret[g] *= likelihood(h, a, &attempts[a], log_seconds,
-                                             h->of[a].location + (offset ? offset[a] : 0) + hardness_level(g));
+                                             h->arm[a].location + (offset ? offset[a] : 0) + hardness_level(g));
                 make_sum_one(ret); /* after each arm: the product over many would be too small */
         }
 }
@@ -156,7 +158,7 @@ struct hardness_seen hardness_after(const struct hardness *h, const struct attem
         seen.variance = fmax(0, squares - seen.mean * seen.mean);
         for (size_t a = 0; a < h->arms; a++) {
                 const struct attempt *at = &attempts[a];
-                const struct hardness_arm *arm = &h->of[a];
+                const struct hardness_arm *arm = &h->arm[a];
 
                 residuals[a] = (struct residual){0};
                 for (size_t g = 0; attempt_tells_time(at) && g < HARDNESS_LEVELS; g++) {
@@ -164,22 +166,24 @@ struct hardness_seen hardness_after(const struct hardness *h, const struct attem
                         bool is_solved = at->ending == ENDING_SOLVED;
 
                         residuals[a].apart += chance[g] * arm->spread * (is_solved ? u : mean_above(u));
-                        residuals[a].weight += chance[g] * (is_solved ? 1 : normal(normal_told_above, u));
+                        residuals[a].weight += chance[g] * (is_solved ? 1 : normal(normal_information_above, u));
                 }
         }
         return seen;
 }
 
-/* The sums of one round for one arm: runs (a censored one counts by its information), their locations, squares of the noise, runs that would have
- * been solved, runs that never would. */
+/* The sums of one round over the runs of one arm. A stopped run counts by the information in its time. */
 struct gathered {
-        double runs, locations, squares, solvable, never;
+        double runs;            /* weights */
+        double locations;       /* weight × (logarithm of the time - hardness) */
+        double squares;         /* weight × square of the noise */
+        double solvable, never; /* weights of runs that solve the query in the end; of those that never do */
 };
 
-/* Expectation: adds an attempt at each level, by the level's chance. A stopped run counts at the time that is expected of it. */
+/* Expectation: adds an attempt at each level, by the level's chance. A stopped run has the time that is expected of it. */
 static void gather(const struct hardness *h, size_t arm, const struct attempt *a, const double chance[HARDNESS_LEVELS], struct gathered *to)
 {
-        const struct hardness_arm *of = &h->of[arm];
+        const struct hardness_arm *of = &h->arm[arm];
         double log_seconds = log_time(h, a), spread = of->spread;
 
         for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
@@ -194,13 +198,13 @@ static void gather(const struct hardness *h, size_t arm, const struct attempt *a
                         to->solvable += chance[g];
                 } else {
                         double running = (1 - of->never) * normal(normal_tail, u), solvable = running / (running + of->never),
-                               told = normal(normal_told_above, u), weight = chance[g] * solvable * told;
+                               information = normal(normal_information_above, u), weight = chance[g] * solvable * information;
 
                         to->runs += weight;
                         to->locations += weight * (of->location + spread * mean_above(u));
                         to->squares += weight * spread * spread * (1 + u * mean_above(u));
                         to->solvable += weight;
-                        to->never += chance[g] * (1 - solvable) * told;
+                        to->never += chance[g] * (1 - solvable) * information;
                 }
         }
 }
@@ -211,7 +215,7 @@ static void maximize(struct hardness *h, const struct gathered *sums)
         double expected = log(h->limit * LOCATION_PART), runs = NOISE_POOL, squares = NOISE_POOL * NOISE * NOISE, pooled;
 
         for (size_t a = 0; a < h->arms; a++) {
-                expected += h->of[a].location;
+                expected += h->arm[a].location;
                 runs += sums[a].runs;
                 squares += sums[a].squares;
         }
@@ -219,7 +223,7 @@ static void maximize(struct hardness *h, const struct gathered *sums)
         pooled = squares / runs;
         for (size_t a = 0; a < h->arms; a++) {
                 const struct gathered *s = &sums[a];
-                struct hardness_arm *arm = &h->of[a];
+                struct hardness_arm *arm = &h->arm[a];
                 double prior = arm->spread * arm->spread / (LOCATION_SPREAD * LOCATION_SPREAD);
 
                 arm->location = (s->locations + prior * expected) / (s->runs + prior);

@@ -22,7 +22,7 @@ struct hardness {
                 double spread;     /* of the noise */
                 double predictive; /* spread of noise and location together: larger with fewer runs */
                 double never;      /* probability that the arm never solves a query */
-        } *of;                     /* one for each arm */
+        } *arm;                    /* [arms] */
         double variance;           /* of the hardness around its prediction from similar queries */
 };
 
@@ -30,17 +30,18 @@ void hardness_init(struct hardness *h, size_t arms, double limit);
 void hardness_done(struct hardness *h);
 
 double hardness_level(size_t g); /* of the grid */
-/* The chance that the arm still runs after exp(log_seconds) seconds on a query of that level. */
+/* The chance that the arm has not solved a query of that level after exp(log_seconds) seconds. `offset`: added to the arm's location. */
 double hardness_survival(const struct hardness *h, size_t arm, double log_seconds, double offset, double level);
 
-/* The hardness of a query after its attempts; and for each arm its deviation from the model (0: it did not run) and how informative that is, from 0
- * to 1. `mean`: the prediction from similar queries; `offset`: added to each arm's location for this query (NULL: nothing). */
 struct hardness_seen {
         double mean, variance;
 };
-struct residual {
-        double apart, weight;
+struct residual { /* of an arm on a query; both 0 if the arm did not run or gave up */
+        double apart;  /* expected distance of the logarithm of its time from location + hardness */
+        double weight; /* how informative that is: 0 not at all, 1 as a run that solved the query */
 };
+/* Returns the hardness of a query after its attempts, and the residual of each arm, without `offset`. `mean`: the hardness predicted from similar queries.
+ * offset[a]: added to the arm's location for this query; NULL: nothing. */
 struct hardness_seen hardness_after(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
                                    struct residual *residuals);
 /* Fits to the attempts on n queries, one for each arm, starting from the last fit. `predicted`: each query's mean before its attempts. */

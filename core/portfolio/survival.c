@@ -25,7 +25,7 @@
 #define FIRST_BIN      (1 / 6000.0) /* of the limit: the end of the first bin */
 #define NEAREST        200          /* number of neighbours */
 #define BANDWIDTH      10           /* the tenth nearest has a quarter of the weight */
-#define PRIOR_RUNS     1.0
+#define PRIOR_RUNS     1.0 /* the weight of the model beside counted runs */
 #define FLAT_HAZARD    .03 /* without a model */
 #define HARDNESS_PRIOR 2.0 /* queries of hardness 0 among the similar ones */
 #define OFFSET_PRIOR   3.0 /* runs of no offset among the similar ones */
@@ -53,8 +53,8 @@ struct arm_state {
                 double alone, spent;  /* PAR-2 of the arm alone on all of them, as far as known; seconds that it had */
                 size_t ended, solved; /* queries on which it ended; queries that it solved */
         } charged;
-        struct curve near;                        /* over the similar queries */
-        double still[HARDNESS_LEVELS][BINS + 1]; /* the model's survival at the edges of the bins */
+        struct curve near;                           /* over the similar queries */
+        double unsolved[HARDNESS_LEVELS][BINS + 1]; /* hardness_survival() at the edges of the bins, for each level */
 };
 
 struct survival {
@@ -289,12 +289,12 @@ static void predict(const struct learner *l, struct survival *s)
         }
 }
 
-static void find_still(const struct learner *l, struct survival *s)
+static void find_unsolved(const struct learner *l, struct survival *s)
 {
         for (size_t a = 0; a < l->arms; a++)
                 for (size_t g = 0; g < HARDNESS_LEVELS; g++)
                         for (int b = 0; b <= BINS; b++)
-                                s->arms[a].still[g][b] = hardness_survival(&s->hardness, a, s->log_edge[b], s->offset[a], hardness_level(g));
+                                s->arms[a].unsolved[g][b] = hardness_survival(&s->hardness, a, s->log_edge[b], s->offset[a], hardness_level(g));
 }
 
 static void survival_begin(struct learner *l, void *state)
@@ -303,7 +303,7 @@ static void survival_begin(struct learner *l, void *state)
 
         find_similar(l, s);
         predict(l, s);
-        find_still(l, s);
+        find_unsolved(l, s);
         choose_only(l, s);
         for (uint32_t a = 0; a < l->arms; a++)
                 s->tie[a] = a;
@@ -380,7 +380,7 @@ static void weigh_levels(const struct learner *l, const struct survival *s, cons
                 ret[g] = exp(-.5 * d * d / s->hardness.variance);
                 for (size_t a = 0; a < l->arms; a++)
                         if (now[a].ending == ENDING_STOPPED)
-                                ret[g] *= s->arms[a].still[g][bins_over(s, now[a].seconds)] + 1e-9;
+                                ret[g] *= s->arms[a].unsolved[g][bins_over(s, now[a].seconds)] + 1e-9;
                 sum += ret[g];
         }
         for (size_t g = 0; g < HARDNESS_LEVELS; g++)
@@ -393,11 +393,11 @@ static double model_hazard(const struct survival *s, size_t arm, int from, int b
         double ending = 0, running = 1e-12;
 
         for (size_t g = 0; g < HARDNESS_LEVELS; g++) {
-                const double *still = s->arms[arm].still[g];
-                double chance = levels[g] / (still[from] + 1e-12);
+                const double *unsolved = s->arms[arm].unsolved[g];
+                double chance = levels[g] / (unsolved[from] + 1e-12);
 
-                ending += chance * (still[b] - still[b + 1]);
-                running += chance * still[b];
+                ending += chance * (unsolved[b] - unsolved[b + 1]);
+                running += chance * unsolved[b];
         }
         return ending / running;
 }
@@ -500,7 +500,7 @@ static void add_hardness(const struct learner *l, struct survival *s, const stru
 {
         size_t i = l->n;
         struct hardness_seen seen = hardness_after(&s->hardness, attempts, s->mean, s->offset, &s->residuals[i * l->arms]);
-        double miss = seen.mean - s->mean, n = fmin((double)i + 6, 200);
+        double miss = seen.mean - s->mean, n = fmin((double)i + 6, 200); /* the first variance counts as 5 queries */
 
         s->predicted[i] = s->mean;
         s->level[i] = seen.mean;

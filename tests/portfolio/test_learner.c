@@ -284,8 +284,8 @@ START_TEST(test_hardness_is_not_the_arms_fault)
         }
         h.variance = 1.5 * 1.5; /* which its user keeps up to date */
         hardness_fit(&h, &seen[0][0], ARRAY_SIZE(seen), predicted, 50);
-        ck_assert_msg(h.of[0].location - h.of[1].location > log(4) - .4 && h.of[0].location - h.of[1].location < log(4) + .4, "%f and %f",
-                      h.of[0].location, h.of[1].location);
+        ck_assert_msg(h.arm[0].location - h.arm[1].location > log(4) - .4 && h.arm[0].location - h.arm[1].location < log(4) + .4, "%f and %f",
+                      h.arm[0].location, h.arm[1].location);
         hardness_done(&h);
 }
 END_TEST
