@@ -1,5 +1,4 @@
-/* A call of LMDB that reads is inside READING(), which catches faults. Before one that writes to a table check_pages() checks what it
- * will read. */
+/* A call of LMDB that reads is inside READING(), which catches faults. Before one that writes to a table check_path() checks the pages. */
 #include "cache/store/db.h"
 
 #include <fcntl.h>
@@ -227,7 +226,7 @@ static int open_files(struct db *d)
                 return errorf(-errno, "cannot open %s: %s", d->data, strerror(errno));
         d->device = st.st_dev;
         d->inode = st.st_ino;
-        return pages_look(d->fd, d->data);
+        return pages_check_meta(d->fd, d->data);
 }
 
 int db_open(const char *dir, int flags, struct db **ret)
@@ -366,7 +365,7 @@ int db_commit(struct db *d, MDB_txn *txn)
         int rc, r = db_usable(d);
 
         if (r == 0 && txn == d->writing && d->pages) /* LMDB reads the free list now, perhaps long after the first check */
-                r = note_damage(d, pages_look_again(d->pages));
+                r = note_damage(d, pages_check_free_list(d->pages));
         if (r < 0) {
                 db_abort(d, txn);
                 return r;
@@ -436,7 +435,7 @@ int db_copy(struct db *d, void *to, struct slice from)
 }
 
 /* Checks the pages that LMDB will read to put or delete the key. */
-static int check_pages(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
+static int check_path(struct db *d, MDB_dbi dbi, struct slice key, bool deletes)
 {
         return d->pages ? note_damage(d, pages_path(d->pages, d->names[dbi], key, deletes)) : 0;
 }
@@ -444,7 +443,7 @@ static int check_pages(struct db *d, MDB_dbi dbi, struct slice key, bool deletes
 int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct slice value)
 {
         MDB_val k = to_val(key), v = to_val(value);
-        int r = check_pages(d, dbi, key, false);
+        int r = check_path(d, dbi, key, false);
 
         return r < 0 ? r : fail(d, mdb_put(txn, dbi, &k, &v, 0), "write");
 }
@@ -452,7 +451,7 @@ int db_put(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct sli
 int db_delete(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key)
 {
         MDB_val k = to_val(key);
-        int r = check_pages(d, dbi, key, true);
+        int r = check_path(d, dbi, key, true);
 
         return r < 0 ? r : fail(d, mdb_del(txn, dbi, &k, NULL), "delete");
 }

@@ -89,7 +89,8 @@ enum found {
         FOUND_DAMAGE, /* something, but no record */
 };
 
-static enum found reader_look(struct reader *r, uint64_t offset, struct journal_record *ret, uint64_t *ret_next)
+/* Reads the record at `offset`. *ret points into the reader's bytes; *ret_next: the offset behind it. */
+static enum found reader_record(struct reader *r, uint64_t offset, struct journal_record *ret, uint64_t *ret_next)
 {
         struct record_header h;
         const char *p = reader_bytes(r, offset, sizeof(h));
@@ -132,7 +133,7 @@ static uint64_t reader_resync(struct reader *r, uint64_t offset)
                 if (!p)
                         break;
                 memcpy(&magic, p, sizeof(magic));
-                if (le32toh(magic) == RECORD_MAGIC && reader_look(r, offset, &record, &next) == FOUND_RECORD)
+                if (le32toh(magic) == RECORD_MAGIC && reader_record(r, offset, &record, &next) == FOUND_RECORD)
                         return offset;
         }
         return 0;
@@ -154,7 +155,7 @@ static int reader_deliver(struct reader *r, uint64_t end, struct journal_walk *w
         int result = 0;
 
         for (size_t i = 0; w->fn && i < r->n_records; i++) {
-                if (reader_look(r, r->records[i], &record, &next) != FOUND_RECORD)
+                if (reader_record(r, r->records[i], &record, &next) != FOUND_RECORD)
                         return r->error < 0 ? r->error : -EIO; /* it was whole a moment ago */
                 result = w->fn(w->user, &record);
                 if (result != 0)
@@ -189,7 +190,7 @@ static int read_records(struct reader *r, struct journal_walk *w)
 
         for (;; offset = next) {
                 struct journal_record record;
-                enum found found = reader_look(r, offset, &record, &next);
+                enum found found = reader_record(r, offset, &record, &next);
                 int result = 0;
 
                 if (r->error == 0 && found == FOUND_END && !w->thorough)

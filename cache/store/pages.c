@@ -1,5 +1,5 @@
 /* A tree is checked in one of two ways: whole, by walk_tree() (the free list, the tree of tables, a table in which something is deleted), or only the
- * pages on the way to one key, by look_on_path(). */
+ * pages on the way to one key, by check_path(). */
 #include "cache/store/pages.h"
 
 #include <inttypes.h>
@@ -58,7 +58,7 @@ struct table {
         bool whole; /* all pages were checked */
 };
 
-#define KEPT 16
+#define KEPT_BRANCHES 16
 
 /* One snapshot, and which of its pages were checked. */
 struct pages {
@@ -66,16 +66,16 @@ struct pages {
         const char *name;
         struct meta meta;
         size_t page_size;
-        uint8_t *seen;    /* a bit for each page that was met */
-        uint8_t *checked; /* a bit for each page whose content was checked */
-        uint8_t *room;    /* for each byte of a page: taken by a node */
+        uint8_t *seen;    /* a bit for each page in use or free, so that a second use is found */
+        uint8_t *on_path; /* a bit for each page of a checked path, which other paths may share; in seen, too */
+        uint8_t *room;    /* [page_size], scratch of nodes_fill_room(): 1 if a node takes the byte */
         struct kept {
                 uint64_t number; /* 0: none */
                 uint8_t *page;   /* malloc'd when needed */
-        } kept[KEPT + 1]; /* branch pages read last, by number; the last leaf */
+        } kept[KEPT_BRANCHES + 1]; /* [number % KEPT_BRANCHES]: branch pages read last; [KEPT_BRANCHES]: the last leaf */
         struct table *tables; /* malloc'd */
         size_t n_tables;
-        bool deep; /* walking the tree of names also walks the tables */
+        bool walks_tables; /* walking the tree of names also walks the tables */
 };
 
 static int damaged(struct pages *c, uint64_t page, const char *what)
@@ -146,7 +146,7 @@ static int choose_meta(int fd, const char *name, uint64_t txn, struct meta *ret)
         return txn != 0 && ret->txn != txn ? -EAGAIN : 0;
 }
 
-int pages_look(int fd, const char *name)
+int pages_check_meta(int fd, const char *name)
 {
         struct meta meta;
         struct stat st;
@@ -169,7 +169,7 @@ static void set_bit(uint8_t *bits, uint64_t page)
         bits[page / 8] |= (uint8_t)(1 << page % 8);
 }
 
-/* Notes that something uses a page, or has it as free. */
+/* Notes the one use of a page: by a tree, by a value, or as free. */
 static int see(struct pages *c, uint64_t page)
 {
         if (page < 2 || page > c->meta.last)
@@ -197,8 +197,8 @@ static int read_page(struct pages *c, uint64_t page, uint8_t *to)
 }
 
 /* Checks the run of overflow pages that holds `size` bytes. *ret_pages: its length, which is more than needed if the value was larger earlier in
- * the same transaction. `again`: a path may meet it twice. */
-static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool again, uint64_t *ret_pages)
+ * the same transaction. `on_path`: a page that was met on another path is no error. */
+static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool on_path, uint64_t *ret_pages)
 {
         uint64_t n = (HEADER - 1 + size) / c->page_size + 1;
         uint8_t header[HEADER];
@@ -210,15 +210,16 @@ static int see_overflow(struct pages *c, uint64_t page, uint64_t size, bool agai
         if (r == 0 && (load_8(header) != page || get16(header + 10) != PAGE_OVERFLOW || load_4(header + 12) < n ||
                        load_4(header + 12) > c->meta.last - page + 1))
                 r = damaged(c, page, "it is not the value's that points to it");
-        n = load_4(header + 12);
-        if (r == 0 && again && bit(c->checked, page))
+        if (r < 0)
+                return r;
+        *ret_pages = n = load_4(header + 12);
+        if (on_path && bit(c->on_path, page))
                 return 0;
         for (uint64_t i = 0; r == 0 && i < n; i++) {
                 r = see(c, page + i);
-                if (r == 0 && again)
-                        set_bit(c->checked, page + i);
+                if (r == 0 && on_path)
+                        set_bit(c->on_path, page + i);
         }
-        *ret_pages = n;
         return r;
 }
 
@@ -240,14 +241,14 @@ struct tree_reader {
         uint8_t key[KEY_MOST];
         size_t key_size;
         bool has_key;
-        bool separator; /* the last key was in a branch: the next may be equal */
+        bool is_last_separator; /* the last key was in a branch: the next may be equal */
 };
 
 struct node {
         const uint8_t *key, *value;
-        size_t key_size, size;
-        uint64_t value_size; /* of a leaf's */
-        uint64_t child;      /* of a branch's */
+        size_t key_size, size; /* size: of the whole node in its page */
+        uint64_t value_size;   /* in a leaf */
+        uint64_t child;        /* in a branch */
         uint16_t flags;
 };
 
@@ -320,20 +321,20 @@ static int compare(enum tree_kind kind, const uint8_t *a, size_t a_size, const u
 }
 
 /* Keys ascend; a key of a branch is above all keys to its left and not above any to its right. */
-static int next_key(struct tree_reader *w, uint64_t page, const struct node *n, bool separator)
+static int next_key(struct tree_reader *w, uint64_t page, const struct node *n, bool is_separator)
 {
         if (w->kind == TREE_FREE && n->key_size != sizeof(uint64_t))
                 return damaged(w->pages, page, "a transaction's number has another size");
         if (w->has_key) {
                 int c = compare(w->kind, w->key, w->key_size, n->key, n->key_size);
 
-                if (c > 0 || (c == 0 && !w->separator))
+                if (c > 0 || (c == 0 && !w->is_last_separator))
                         return damaged(w->pages, page, "its keys are out of order");
         }
         memcpy(w->key, n->key, n->key_size);
         w->key_size = n->key_size;
         w->has_key = true;
-        w->separator = separator;
+        w->is_last_separator = is_separator;
         return 0;
 }
 
@@ -368,7 +369,7 @@ static int big_free_list(struct pages *c, uint64_t first, uint64_t size)
         return r < 0 ? r : free_list(c, first, list, size);
 }
 
-/* Notes a table and, if `deep`, walks it. */
+/* Notes a table and, if `walks_tables`, walks it. */
 static int subtree(struct pages *c, uint64_t page, const struct node *n)
 {
         struct table *t;
@@ -380,7 +381,7 @@ static int subtree(struct pages *c, uint64_t page, const struct node *n)
         memcpy(&t->tree, n->value, sizeof(t->tree));
         if (!tree_is_possible(&t->tree, 0, c->meta.last))
                 return damaged(c, page, "a table is described as none can be");
-        return c->deep ? walk_tree(c, TREE_TABLE, &t->tree) : 0;
+        return c->walks_tables ? walk_tree(c, TREE_TABLE, &t->tree) : 0;
 }
 
 static int leaf_node(struct tree_reader *w, uint64_t page, const struct node *n)
@@ -487,11 +488,11 @@ static int check_nodes(struct tree_reader *w, const uint8_t *page, bool branch)
         return r;
 }
 
-/* *ret is valid until the next call. */
+/* Reads and checks a page; the order and flags of its nodes only if no path has met it yet. *ret is valid until the next call. */
 static int path_page(struct tree_reader *w, uint64_t number, bool branch, const uint8_t **ret)
 {
         struct pages *p = w->pages;
-        struct kept *k = &p->kept[branch ? number % KEPT : KEPT];
+        struct kept *k = &p->kept[branch ? number % KEPT_BRANCHES : KEPT_BRANCHES];
         int r = 0;
 
         if (k->number != number) {
@@ -500,12 +501,12 @@ static int path_page(struct tree_reader *w, uint64_t number, bool branch, const 
                 k->number = 0;
                 k->page = k->page ?: allocate(1, p->page_size);
                 r = read_page(p, number, k->page) ?: check_page(w, k->page, branch);
-                if (r == 0 && !bit(p->checked, number))
+                if (r == 0 && !bit(p->on_path, number))
                         r = check_nodes(w, k->page, branch);
         }
         if (r < 0)
                 return r;
-        set_bit(p->checked, number);
+        set_bit(p->on_path, number);
         k->number = number;
         *ret = k->page;
         return 0;
@@ -530,7 +531,7 @@ static bool find_node(struct tree_reader *w, const uint8_t *page, bool branch, s
 }
 
 /* Checks the pages from the root to the leaf where the key is or would be. */
-static int look_on_path(struct pages *p, const struct tree *t, struct slice key)
+static int check_path(struct pages *p, const struct tree *t, struct slice key)
 {
         struct tree_reader w = {.pages = p, .kind = TREE_TABLE};
         uint64_t number = t->root, pages;
@@ -558,13 +559,13 @@ static struct table *find_table(struct pages *p, const char *name)
         return NULL;
 }
 
-static int look_at_table(struct pages *p, struct table *t)
+static int check_table(struct pages *p, struct table *t)
 {
         int r;
 
-        /* Forget pages that paths have seen: the walk meets them again. */
+        /* Forget the pages of all paths: the walk of this table meets those in it again. */
         for (uint64_t page = 0; page <= p->meta.last / 8; page++)
-                p->seen[page] &= (uint8_t)~p->checked[page];
+                p->seen[page] &= (uint8_t)~p->on_path[page];
         r = walk_tree(p, TREE_TABLE, &t->tree);
         t->whole = r == 0;
         return r;
@@ -576,12 +577,12 @@ int pages_path(struct pages *p, const char *table, struct slice key, bool delete
 
         if (!t || t->whole || t->tree.root == NO_ROOT)
                 return 0;
-        return deletes ? look_at_table(p, t) : look_on_path(p, &t->tree, key);
+        return deletes ? check_table(p, t) : check_path(p, &t->tree, key);
 }
 
-bool pages_was_looked_at(const struct pages *p, uint64_t page)
+bool pages_was_checked(const struct pages *p, uint64_t page)
 {
-        return page <= p->meta.last && (bit(p->checked, page) || bit(p->seen, page));
+        return page <= p->meta.last && (bit(p->on_path, page) || bit(p->seen, page));
 }
 
 /* -- snapshots -------------------------------------------------------------------------------------------------- */
@@ -591,7 +592,7 @@ struct pages *pages_free(struct pages *p)
         if (!p)
                 return NULL;
         free(p->seen);
-        free(p->checked);
+        free(p->on_path);
         free(p->room);
         for (size_t i = 0; i < ARRAY_SIZE(p->kept); i++)
                 free(p->kept[i].page);
@@ -602,7 +603,7 @@ struct pages *pages_free(struct pages *p)
 
 DEFINE_CLEANUP(struct pages *, pages_free)
 
-static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages **ret)
+static int begin(int fd, const char *name, uint64_t txn, bool walks_tables, struct pages **ret)
 {
         cleanup(pages_freep) struct pages *p = allocate(1, sizeof(*p));
         size_t bits;
@@ -610,14 +611,14 @@ static int begin(int fd, const char *name, uint64_t txn, bool deep, struct pages
 
         p->fd = fd;
         p->name = name;
-        p->deep = deep;
+        p->walks_tables = walks_tables;
         r = choose_meta(fd, name, txn, &p->meta);
         if (r < 0)
                 return r;
         p->page_size = p->meta.free.page_size;
         bits = p->meta.last / 8 + 1;
         p->seen = allocate(1, bits);
-        p->checked = allocate(1, bits);
+        p->on_path = allocate(1, bits);
         p->room = allocate(1, p->page_size);
         /* The free list first: writing into a page in use would be the worst damage. */
         r = walk_tree(p, TREE_FREE, &p->meta.free) ?: walk_tree(p, TREE_MAIN, &p->meta.main);
@@ -636,7 +637,7 @@ uint64_t pages_txn(const struct pages *p)
         return p->meta.txn;
 }
 
-int pages_look_again(struct pages *p)
+int pages_check_free_list(struct pages *p)
 {
         memset(p->seen, 0, p->meta.last / 8 + 1);
         return walk_tree(p, TREE_FREE, &p->meta.free);

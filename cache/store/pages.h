@@ -15,7 +15,7 @@
 
 /* Checks the meta pages and the file's length; an empty file is sound. Cheap. Call it before LMDB opens the file: LMDB divides by a number found
  * there. */
-int pages_look(int fd, const char *name);
+int pages_check_meta(int fd, const char *name);
 /* Checks the whole snapshot number `txn`, for which the caller holds a read transaction; 0: the newest, with no writer. -EAGAIN: writers have
  * replaced the snapshot's meta page. */
 int pages_check(int fd, const char *name, uint64_t txn);
@@ -29,7 +29,7 @@ int pages_check(int fd, const char *name, uint64_t txn);
  *   mdb_txn_begin      a meta page                                               pages_begin() checks both
  *   mdb_page_alloc     the free list: a cursor over it, each record's list       pages_begin() walks the whole tree, and all lists:
  *   mdb_freelist_save  the same tree, written, rebalanced                        in range, in order, no page twice; once more
- *                                                                              before the commit: pages_look_again()
+ *                                                                              before the commit: pages_check_free_list()
  *   mdb_cursor_touch,  the tree of tables, on the way to the table's name        pages_begin() walks it whole
  *   mdb_txn_commit
  *   mdb_put            the pages from the table's root to the key's leaf, and    pages_path()
@@ -53,5 +53,5 @@ struct pages *pages_free(struct pages *p);                     /* NULL */
 uint64_t pages_txn(const struct pages *p);                     /* number of the snapshot */
 /* Call before the key is put or deleted. A missing table is sound. */
 int pages_path(struct pages *p, const char *table, struct slice key, bool deletes);
-int pages_look_again(struct pages *p); /* checks the free list before the commit; only pages_free() may follow */
-bool pages_was_looked_at(const struct pages *p, uint64_t page); /* for pages of a table or of a large value; for tests */
+int pages_check_free_list(struct pages *p); /* checks the free list before the commit; only pages_free() may follow */
+bool pages_was_checked(const struct pages *p, uint64_t page); /* for pages of a table or of a large value; for tests */

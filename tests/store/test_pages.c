@@ -96,7 +96,7 @@ static void protect(uint64_t page, uint64_t n, int how)
 static void let_read(const struct pages *p, bool *readable, uint64_t n)
 {
         for (uint64_t page = 2, first; page < n; page++) {
-                for (first = page; page < n && !readable[page] && pages_was_looked_at(p, page); page++)
+                for (first = page; page < n && !readable[page] && pages_was_checked(p, page); page++)
                         readable[page] = true;
                 if (page > first)
                         protect(first, page - first, PROT_READ);
@@ -139,7 +139,7 @@ static void transaction(unsigned n, unsigned from, unsigned deletions)
                 let_read(p, readable, n_pages);
                 change(txn, i, deletes);
         }
-        assert_ok(pages_look_again(p));
+        assert_ok(pages_check_free_list(p));
         ck_assert_int_eq(mdb_txn_commit(txn), 0);
         if (n_pages > 2)
                 protect(2, n_pages - 2, PROT_READ);
@@ -266,10 +266,10 @@ static void assert_noticed(uint64_t at, uint64_t number)
 
         assert_ok(pages_begin(world.fd, DATA, &p));
         before = overwrite(at, number);
-        assert_error(pages_look_again(p), EIO);
+        assert_error(pages_check_free_list(p), EIO);
         assert_error(pages_begin(world.fd, DATA, &damaged), EIO);
         overwrite(at, before);
-        assert_ok(pages_look_again(p));
+        assert_ok(pages_check_free_list(p));
         pages_free(p);
 }
 
