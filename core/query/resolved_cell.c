@@ -63,8 +63,8 @@ int run_key(struct workspace *w, const struct cell *cell, uint8_t ret[RUN_KEY_SI
 
 struct reading {
         const struct digest *setting;
-        const struct recipe_limits *asked; /* NULL: any */
-        bool brief, keys_only; /* keys_only: each case with any fact, without the fact */
+        const struct recipe_limits *asked; /* NULL: any; a case's last fact is then its answer */
+        bool brief, keys_only; /* keys_only: calls fn for each fact, with NULL for it */
         program_run_fn fn;
         void *user;
         struct digest sha256; /* of the case at hand */
@@ -76,6 +76,7 @@ static struct reading reading_of(const struct resolved_cell *r, bool brief, prog
         return (struct reading){.setting = &r->setting, .asked = r->any_limits ? NULL : &r->limits, .brief = brief, .fn = fn, .user = user};
 }
 
+/* Calls fn with the answer of the case at hand, if one was found. */
 static int give_found(struct reading *r)
 {
         cleanup(fact_unrefp) struct fact *f = steal_pointer(r->found);
@@ -86,7 +87,7 @@ static int give_found(struct reading *r)
 }
 
 /* A case's answer is the fact of exactly the limits, else the first one that covers them; if any limits will do, the last one. */
-static bool is_wanted(const struct reading *r, struct slice key)
+static bool may_replace_found(const struct reading *r, struct slice key)
 {
         uint8_t exact[FACT_KEY_SIZE];
 
@@ -100,11 +101,13 @@ static bool covers(const struct reading *r, const struct fact *f)
 {
         struct recipe_limits asked = *r->asked;
 
-        if (asked.memory == 0 && f->verdict == VERDICT_MEMOUT) /* of a named machine: any limit; a recipe always has one */
+        if (asked.memory == 0 && f->verdict == VERDICT_MEMOUT) /* 0: a named machine, where a memout counts under any limit. A recipe's limit is never 0. */
                 asked.memory = f->limits.memory;
         return fact_covers(f, &asked);
 }
 
+/* Takes the facts in the order of keys: those of a case together, by limits. The answer of a case is given when the next case begins, of the last one by
+ * the caller. */
 static int read_row(struct reading *r, struct slice key, struct slice value)
 {
         const uint8_t *bytes = key.data;
@@ -119,7 +122,7 @@ static int read_row(struct reading *r, struct slice key, struct slice value)
         }
         if (r->found && memcmp(bytes + DIGEST_SIZE, r->sha256.bytes, DIGEST_SIZE) != 0)
                 e = give_found(r);
-        if (e != 0 || !is_wanted(r, key) || fact_decode(value, r->brief, &f) < 0) /* an unreadable fact is measured again */
+        if (e != 0 || !may_replace_found(r, key) || fact_decode(value, r->brief, &f) < 0) /* an unreadable fact is measured again */
                 return e;
         if (r->asked && !covers(r, f)) {
                 fact_unref(f);

@@ -1,5 +1,6 @@
 /* A resolved cell: the parts of its results' keys, found once for many cases. The keys of the build and of the program cost more to find than a case
- * does. Never starts work. Threads: any; a function without a transaction argument needs that none is open. */
+ * does. Never starts work. Threads: any; a function without a transaction argument opens one, so the thread must
+ * have none. */
 #pragma once
 
 #include "core/cases/case_memo.h"
@@ -8,9 +9,9 @@
 
 struct resolved_cell {
         struct digest build; /* the key of the commit's build, done or not; zero for a named machine */
-        struct recipe_limits limits; /* of a named machine: memory 0, whatever the limit there */
-        bool any_limits;         /* of a named machine: the longest limits measured, which come last */
-        bool knows_machine;      /* false: no results are known (cell_machine()) */
+        struct recipe_limits limits; /* the requested ones; memory 0 for a named machine: any */
+        bool any_limits;         /* of a named machine without a requested time limit: the result under the longest limits counts */
+        bool knows_machine;      /* false: a cluster whose machine is not known yet, so no results are (cell_machine()) */
         struct digest setting;   /* the last part of the run keys */
         struct digest *programs; /* owned; a named machine may have several */
         size_t n_programs;       /* 0: the commit is not built */
