@@ -46,7 +46,7 @@ static int write_machine(const struct exporter *e, const struct export_row *row)
 
 /* -- a version ----------------------------------------------------------------------------------------------------- */
 
-static int head(struct exporter *e, const struct export_row *first)
+static int add_head(struct exporter *e, const struct export_row *first)
 {
         const struct export_version *v = &e->version;
         json_t *params = machine_json(e, first);
@@ -138,4 +138,4 @@ static int end(struct exporter *e)
 
 const struct export_kind export_asv = {
         .name = "asv", .one_solver = true, .one_version = true, .reads_run = true, .wants_folder = true,
-        .suffix = ".json", .head = head, .row = result, .foot = "\n}}\n", .end = end};
+        .suffix = ".json", .head = add_head, .row = result, .foot = "\n}}\n", .end = end};

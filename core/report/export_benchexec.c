@@ -36,7 +36,7 @@ static void add_system(struct exporter *e, const struct export_row *first)
                  number_of(facts, "memory"));
 }
 
-static int head(struct exporter *e, const struct export_row *first)
+static int add_head(struct exporter *e, const struct export_row *first)
 {
         const struct export_version *v = &e->version;
         const struct fact *f = first->fact;
@@ -74,6 +74,7 @@ static const char *status_of(const struct fact *f)
         return (f ? words[f->verdict] : NULL) ?: "ERROR (unbuildable)";
 }
 
+/* "missing" is BenchExec's word for a decided answer where none is expected. */
 static const char *category_of(const struct export_row *row)
 {
         const struct fact *f = row->fact;
@@ -87,11 +88,11 @@ static const char *category_of(const struct export_row *row)
         return f->wrong ? "wrong" : strcmp(row->check, "correct") == 0 ? "correct" : "missing";
 }
 
-static void run(struct exporter *e, const struct export_row *row)
+static void add_run(struct exporter *e, const struct export_row *row)
 {
         const struct fact *f = row->fact;
         struct short_text measured;
-        char cpu[40], wall[40], memory[32], limit[40], id[16];
+        char cpu[40], wall[40], memory[32], limit[40], id[16]; /* filled below */
         const struct {
                 const char *title, *value; /* NULL: left out */
                 bool hidden;
@@ -132,4 +133,4 @@ const struct export_kind export_benchexec = {
         .begin = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                  "<!DOCTYPE result\n  PUBLIC '+//IDN sosy-lab.org//DTD BenchExec result 3.0//EN'\n"
                  "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n",
-        .name = "benchexec", .one_version = true, .reads_first_run = true, .suffix = ".results.xml", .head = head, .row = run, .foot = "</result>\n"};
+        .name = "benchexec", .one_version = true, .reads_first_run = true, .suffix = ".results.xml", .head = add_head, .row = add_run, .foot = "</result>\n"};

@@ -81,8 +81,8 @@ void html_page_end(struct buffer *b)
 
 /* -- numbers for people ------------------------------------------------------------------------------------------- */
 
-/* Sets a dash or the sign of infinity; false: it is a finite number. */
-static bool is_no_number(double value, struct short_text *ret)
+/* False if the value is finite. Else *ret is a dash for NaN, or the sign of infinity. */
+static bool show_not_finite(double value, struct short_text *ret)
 {
         strcpy(ret->s, isnan(value) ? "\xe2\x80\x93" : "\xe2\x88\x9e");
         return !isfinite(value);
@@ -93,7 +93,7 @@ struct short_text html_seconds(double seconds)
         double size = fabs(seconds);
         struct short_text n;
 
-        if (!is_no_number(seconds, &n))
+        if (!show_not_finite(seconds, &n))
                 snprintf(n.s, sizeof(n.s), "%.*f s", size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size >= 0.1 ? 3 : 4, seconds);
         return n;
 }
@@ -102,7 +102,7 @@ struct short_text html_ratio(double ratio)
 {
         struct short_text n;
 
-        if (!is_no_number(ratio, &n))
+        if (!show_not_finite(ratio, &n))
                 snprintf(n.s, sizeof(n.s), ratio < 0.0995 ? "%.2g\xc3\x97" : ratio >= 99.5 ? "%.0f\xc3\x97" : ratio >= 9.95 ? "%.1f\xc3\x97" : "%.2f\xc3\x97", ratio);
         return n;
 }

@@ -66,5 +66,6 @@ void html_cell_end(struct buffer *b, struct html_table *t);
 
 /* -- numbers for people ------------------------------------------------------------------------------------------- */
 
-struct short_text html_seconds(double seconds); /* "0.123 s"; "–" for NaN */
+/* "–" for NaN, "∞" if infinite. */
+struct short_text html_seconds(double seconds); /* "0.123 s" */
 struct short_text html_ratio(double ratio);     /* "1.25×" */
