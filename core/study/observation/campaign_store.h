@@ -60,7 +60,7 @@ struct campaign_status {
         double solving; /* seconds of all runs together */
         uint64_t candidates;  /* confirmed or not */
         uint64_t passed_over; /* further candidates, of a kind found several times already */
-        uint64_t finds, soundness, crashes;
+        uint64_t finds, soundness, crashes; /* inputs found, by kind; a finding may represent several */
         uint64_t rejected; /* candidates that were noise */
         uint64_t skipped;  /* files of the corpus that could not be used */
         /* A campaign for unknowns has these, too. Its `inputs` are mutants, its `candidates` those that came back unknown, its `finds` regressions and

@@ -1,4 +1,4 @@
-/* Steps from the levels of a history (judge_levels()): a broken run is a value above all others there. */
+/* Steps from the levels of a history (judge_levels()). There a broken run is a value above all others. */
 #include "core/study/steps/steps.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ static enum step_shape shape_of(const struct steps *s)
 /* The slowest run that is not broken. */
 static double slowest(const struct step_point *points, size_t n)
 {
-        double most = 1e-3;
+        double most = 1e-3; /* at least a millisecond, also if all are broken */
 
         for (size_t i = 0; i < n; i++)
                 for (size_t k = 0; k < points[i].n; k++)
@@ -71,7 +71,7 @@ static void find_levels(const struct step_point *points, size_t n, struct judge_
                 for (size_t k = 0; k < points[i].n; k++) {
                         const struct localize_outcome *o = &points[i].by_seed[k];
 
-                        values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->value, 1e-6);
+                        values[at++] = o->answer == LOCALIZE_BROKEN ? broken : fmax(o->value, 1e-6); /* judge_levels() takes logarithms */
                 }
         }
         judge_levels(builds, n, HISTORY_RATIO, ret);
@@ -88,7 +88,7 @@ static bool is_broken(const struct step_point *points, const struct judge_level 
         return 2 * broken > n;
 }
 
-/* The level for readers: not above the slowest run of its stretch, such as a time limit, though broken runs count as more. NaN: broken. */
+/* The level for readers: not above its slowest run, such as a time limit, though broken runs count as more. NaN: broken. */
 static double shown_level(const struct step_point *points, const struct judge_level *l)
 {
         return is_broken(points, l) ? NAN : fmin(l->mean, slowest(points + l->from, l->to - l->from));

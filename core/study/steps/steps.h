@@ -14,12 +14,12 @@ struct step_point { /* one measured commit, oldest first */
 struct step {
         size_t at;            /* the first point after the step; the change is between it and the point before */
         bool is_slower;       /* a step to "broken" (unknown, crash, error) counts as slower */
-        double before, after; /* geometric means of the stretches on both sides, seconds, at most the slowest run there; NaN: broken */
+        double before, after; /* the levels on both sides: geometric means in seconds, at most the slowest run of the level; NaN: broken */
         double p;
 };
 
-/* SPRFinder's four shapes (5.4, Fig. 5), and none. Single or multi: how many slowdowns dominate. A slowdown dominates when it is at least a third of the
- * difference between the fastest and the slowest stretch. */
+/* The four shapes of SPRFinder (5.4, Fig. 5), and a fifth without a slowdown. Single or multi: how many slowdowns dominate. A slowdown dominates when it is
+ * at least a third of the difference between the fastest and the slowest level. */
 enum step_shape {
         STEP_STEADY, /* no slowdown */
         STEP_MONOTONIC_SINGLE,
