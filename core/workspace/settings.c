@@ -22,16 +22,25 @@ struct key {
         uint64_t least, most; /* bounds of a number; `least` of a time, too */
 };
 
-/* A number whose least is 0 is a percentage. */
-static int take_number(const struct key *k, const char *text, void *field)
+static int take_with_unit(const struct key *k, const char *text, const char *unit, unsigned *field)
 {
         char *end;
         long n = strtol(text, &end, 10);
 
-        if (end == text || (*end && (k->least > 0 || strcmp(end, "%") != 0)) || n < (long)k->least || n > (long)k->most)
+        if (end == text || (*end && strcmp(end, unit) != 0) || n < (long)k->least || n > (long)k->most)
                 return -EINVAL;
-        *(unsigned *)field = (unsigned)n;
+        *field = (unsigned)n;
         return 0;
+}
+
+static int take_number(const struct key *k, const char *text, void *field)
+{
+        return take_with_unit(k, text, "", field);
+}
+
+static int take_percent(const struct key *k, const char *text, void *field)
+{
+        return take_with_unit(k, text, "%", field);
 }
 
 static int take_sandbox(const struct key *, const char *text, void *field)
@@ -100,7 +109,7 @@ static int take_version(const struct key *, const char *text, void *)
 #define MANY     (1 << 24)
 #define FIELD(f) offsetof(struct settings, f)
 static const struct key keys[] = {
-        {"version", take_version, 0, "a number"},
+        {"version", take_version, 0 /* no field */, "a number"},
         {"cores", take_number, FIELD(cores), "a number from 1", 1, MANY},
         {"queue", take_number, FIELD(queue), "a number from 1", 1, MANY},
         {"sandbox", take_sandbox, FIELD(sandbox), "bwrap or none"},
@@ -109,7 +118,7 @@ static const struct key keys[] = {
         {"reduce", take_duration, FIELD(reduce_ns), "a time, like 15m"},
         {"fetch-timeout", take_duration, FIELD(fetch_timeout_ns), "a time of at least a second, like 60s", NSEC_PER_SEC},
         {"ccache", take_flag, FIELD(ccache), "true or false"},
-        {"remeasure", take_number, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use", 0, 100000},
+        {"remeasure", take_percent, FIELD(remeasure), "a number from 0 on, percent of the machine that others may use", 0, 100000},
         {"crawler", take_crawler, FIELD(crawlers), "the name of a process"},
         {"runs", take_text, FIELD(runs), "local, or the name of a [cluster]"},
         {"builds", take_text, FIELD(builds), "local, or the name of a [cluster]"},

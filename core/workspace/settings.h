@@ -10,12 +10,13 @@ struct settings {
         bool ccache;
         unsigned remeasure; /* percent of the machine that others may use during re-measurements of disturbed results; 0: none are done */
         char **crawlers; /* NULL-terminated; never NULL once read */
-        char *runs;      /* where solvers without `runs` run: the name of a cluster; NULL: here */
+        char *runs;      /* the place where solvers without `runs` run: the name of a cluster; "local" or NULL: here */
         char *builds;    /* where solvers without `builds` are built; likewise */
         struct cluster_settings *clusters;
         size_t n_clusters;
 };
 
-/* A missing setting has its default. Errors name file (`path`), line and key; after an error *ret needs no settings_done(). */
+/* A missing setting has its default. Errors name file (`path`), line and key, or the cluster that is missing or lacks `launch`, which has no line. After an
+ * error *ret needs no settings_done(). */
 int settings_parse(struct slice text, const char *path, struct settings *ret);
 void settings_done(struct settings *s);
