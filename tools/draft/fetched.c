@@ -4,11 +4,12 @@
 
 #include "draft.h"
 
-/* The parts of a line of cmake_declared(), in the line itself. */
+/* A line of cmake_declared(), NAME\tURL\tTAG, cut into its parts; they point into it. */
 struct declared {
         char *name, *url, *tag;
 };
 
+/* Cuts the line in place. */
 static struct declared split(char *line)
 {
         struct declared ret = {.name = strsep(&line, "\t")};
@@ -18,8 +19,8 @@ static struct declared split(char *line)
         return ret;
 }
 
-/* Fetches it as the submodule `path`. *ret: the files of the tag's commit, owned. -EINVAL and others, with a sentence: it cannot be had. Ends the command
- * after a signal. */
+/* Fetches the declared repository as the submodule at `path`. *ret: the tree of the tag's commit, owned. -errno with a sentence: it could not be fetched.
+ * Ends the command after a signal. */
 static int fetch_declared(struct draft *d, const struct declared *part, const char *path, git_oid *ret_commit, git_tree **ret)
 {
         cleanup(git_commit_freep) git_commit *c = NULL;
@@ -50,7 +51,7 @@ static void add_lines(const struct declared *part, const char *path, const git_o
         buffer_addf(cmake, "=$PWD/%s", path);
 }
 
-/* Only these lines name a commit; the others are git's own submodules. */
+/* The lines of add_lines() name a commit; those of git's own submodules do not. */
 void draft_forget_declared(struct draft_keys *keys)
 {
         size_t n = 0;

@@ -1,4 +1,4 @@
-/* solverfs status: running and waiting jobs in every process on the store. */
+/* solverfs status: the jobs of every process on the store; taken cores, clusters, campaigns, wrong answers, disturbed results. */
 #include "tools/command.h"
 #include "core/query/disturbed.h"
 #include "core/run/slot.h"
@@ -22,7 +22,7 @@ static void add_to(const struct shown_status *l, const char *list, json_t *j)
         json_array_append_new(json_object_get(l->answer, list), j);
 }
 
-/* The keys with a dot are for the row: RUNNING and LEFT are "-" where they are not known, PHASE says how far it is. */
+/* The keys with a dot are for the row: RUNNING and LEFT ("-": not known), PHASE with the steps done. */
 static json_t *job_json(const struct job_view *j)
 {
         const char *phase = j->phase ? j->phase : "";
@@ -121,25 +121,26 @@ static void show_campaign(struct shown_status *l, const struct solver *s, const 
         cleanup_free char *shown = printable(name);
         cleanup_campaign_settings struct campaign_settings settings = {0};
         struct campaign_status c = {0};
-        uint64_t finds;
+        uint64_t n_finds; /* of all kinds; several may become one finding */
         bool is_running;
-        int r = campaign_get(common.workspace, s->number, name, NULL, &c) ?: campaign_get(common.workspace, s->number, name, &settings, NULL);
+        int r = campaign_get(common.workspace, s->number, name, NULL, &c); /* alone: -ENOENT if it has no status yet, which settings would hide */
 
+        r = r ?: campaign_get(common.workspace, s->number, name, &settings, NULL);
         if (r != -ENOENT)
                 command_must_as(STATUS_SYSTEM, r);
         if (r < 0 || c.state == CAMPAIGN_FINISHED)
                 return;
-        finds = c.finds + c.soundness + c.crashes;
+        n_finds = c.finds + c.soundness + c.crashes;
         is_running = c.state == CAMPAIGN_RUNNING && campaign_is_running(common.workspace, s->recipe->name, name);
         l->is_campaign_running |= is_running;
         if (common.json)
                 add_to(l, "campaigns", json_pack("{ss ss ss sf sI}", "solver", s->recipe->name, "name", shown, "state",
                                                  campaign_state_name(is_running ? CAMPAIGN_RUNNING : CAMPAIGN_STOPPED), "worked", c.worked,
-                                                 "finds", finds));
+                                                 "finds", n_finds));
         else
                 note("campaign %s of %s, %s: worked %.0f s%s, %" PRIu64 " find%s", shown, s->recipe->name,
                      is_running ? "running" : "not finished (the same command goes on with it)", c.worked,
-                     settings.cpu_time ? " of CPU time" : "", finds, plural(finds));
+                     settings.cpu_time ? " of CPU time" : "", n_finds, plural(n_finds));
 }
 
 /* Shows campaigns that run and those that can be resumed. */
@@ -180,7 +181,7 @@ static void show_once(struct shown_status *l)
                 return;
         }
         json_decref(l->answer);
-        snprintf(shown, sizeof(shown), " (%zu of them are not shown: 'solverfs status | less' has all)", l->n_hidden);
+        snprintf(shown, sizeof(shown), " (%zu not shown: 'solverfs status | less' has all)", l->n_hidden);
         if (l->n_running + l->n_queued == 0 && !l->is_campaign_running)
                 note("nothing runs and nothing waits");
         else if (l->n_running + l->n_queued > 0)
@@ -213,7 +214,7 @@ void cmd_status(int argc, char **argv)
                 if (watch && !common.json && isatty(STDOUT_FILENO))
                         output_bytes("\033[H\033[2J");
                 show_once(&l);
-                output_has_room(); /* notices that nobody reads, as no write does while there is no row */
+                output_has_room(); /* without rows nothing is written, so only this notices that standard output was closed */
                 if (!watch || output_broken())
                         return;
                 if (poll(&p, 1, 1000) > 0)
