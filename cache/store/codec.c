@@ -8,8 +8,8 @@
 
 #define FRAME_VERSION  1
 #define FRAME_MOST     (UINT64_C(1) << 32) /* LMDB's bound on a value */
-#define COMPRESS_ABOVE 512
-#define COMPRESS_LEVEL 3
+#define COMPRESS_ABOVE 512 /* bytes */
+#define COMPRESS_LEVEL 3   /* zstd's */
 
 enum codec {
         CODEC_RAW,

@@ -11,7 +11,7 @@
 
 #define FULL_BELOW     (1 << 20)  /* free bytes */
 #define LARGE          (64 << 10) /* a value of more bytes is worth a system call to check its size */
-#define READERS        1022
+#define READERS        1022       /* read transactions at a time, in all processes */
 #define LOCK_SIZE      (64 << 10) /* of lock.mdb with so many */
 #define MAP_SIZE_LEAST (UINT64_C(16) << 20)
 

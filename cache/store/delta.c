@@ -6,7 +6,7 @@
 /* A delta is quick at any level; a keyframe at a high level takes a minute. Measured on a 29 MB program. */
 #define LEVEL_DELTA    12
 #define LEVEL_KEYFRAME 9
-#define WINDOW_LEAST   10
+#define WINDOW_LEAST   10 /* binary logarithm of bytes */
 #define WINDOW_MOST    31
 
 static int window_log(uint64_t size)

@@ -6,7 +6,7 @@
 
 #include "cache/store/journal_internal.h"
 
-#define READ_BLOCK (UINT64_C(1) << 20)
+#define READ_BLOCK (UINT64_C(1) << 20) /* bytes; the window grows for a longer record */
 
 /* -- a window on one segment ------------------------------------------------------------------------------------- */
 

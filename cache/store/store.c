@@ -5,7 +5,7 @@
 #include "cache/base/fault.h"
 #include "cache/base/lock.h"
 
-#define CLEAR_READERS_NS (60 * NSEC_PER_SEC)
+#define CLEAR_READERS_NS (60 * NSEC_PER_SEC) /* between two searches for read transactions of dead processes */
 
 /* -- the write lock --------------------------------------------------------------------------------------------- */
 
