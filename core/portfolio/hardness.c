@@ -25,8 +25,8 @@
 #define NORMAL_STEPS 128 /* per unit */
 #define NORMAL_SIZE  (2 * NORMAL_MOST * NORMAL_STEPS + 2)
 static double normal_density[NORMAL_SIZE],
-        normal_tail[NORMAL_SIZE],       /* the probability of a value above u */
-        normal_mean_above[NORMAL_SIZE], /* the mean of the values above u: the inverse Mills ratio */
+        normal_tail[NORMAL_SIZE],              /* the probability of a value above u */
+        normal_mean_above[NORMAL_SIZE],        /* the mean of the values above u: the inverse Mills ratio */
         normal_information_above[NORMAL_SIZE]; /* the information in "above u" about the value: 0 none, 1 all */
 
 static void make_tables(void)
@@ -65,9 +65,9 @@ void hardness_init(struct hardness *h, size_t arms, double limit)
         h->arm = allocate(arms, sizeof(*h->arm));
         for (size_t a = 0; a < arms; a++)
                 h->arm[a] = (struct hardness_arm){.location = log(limit * LOCATION_PART),
-                                                 .spread = NOISE,
-                                                 .predictive = sqrt(NOISE * NOISE + LOCATION_SPREAD * LOCATION_SPREAD),
-                                                 .never = NEVER};
+                                                  .spread = NOISE,
+                                                  .predictive = sqrt(NOISE * NOISE + LOCATION_SPREAD * LOCATION_SPREAD),
+                                                  .never = NEVER};
 }
 
 void hardness_done(struct hardness *h)

@@ -30,7 +30,7 @@ static uint64_t memory_held(const struct running *run)
         return held;
 }
 
-#define MEMORY_LEAST (UINT64_C(64) << 20)
+#define MEMORY_LEAST (UINT64_C(64) << 20) /* bytes made free before an arm starts */
 
 /* Ends stopped arms, the one with the most memory first, until `room` is left of the portfolio's memory. They have failed on this case. */
 static void make_room(struct running *run, uint64_t room)

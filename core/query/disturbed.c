@@ -8,7 +8,7 @@
 #include "core/run/host.h"
 
 #define PREFIX          "disturbed/"
-#define DISTURBED_TRIES 3
+#define DISTURBED_TRIES 3    /* re-measurements of a result; then it counts as it is */
 #define LOOK_MS         2000 /* between two checks for waiting results */
 #define LISTEN_MS       300  /* how long the machine's load is observed */
 

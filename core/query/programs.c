@@ -19,8 +19,8 @@
 #define PREFIX      "exec:"
 #define NAME_MOST   64 /* characters of a name, without what makes it unique */
 #define WORDS_MOST  5 /* searched for a version number */
-#define VERSION_NS  (10 * NSEC_PER_SEC)
-#define BRIEF_HEX   8
+#define VERSION_NS  (10 * NSEC_PER_SEC) /* for the program to print its version */
+#define BRIEF_HEX   8 /* digits of a digest in a name */
 
 /* The parts of the text. */
 struct program {

@@ -101,13 +101,13 @@ static bool covers(const struct reading *r, const struct fact *f)
 {
         struct recipe_limits asked = *r->asked;
 
-        if (asked.memory == 0 && f->verdict == VERDICT_MEMOUT) /* 0: a named machine, where a memout counts under any limit. A recipe's limit is never 0. */
+        if (asked.memory == 0 && f->verdict == VERDICT_MEMOUT) /* a named machine, where a memout counts under any limit */
                 asked.memory = f->limits.memory;
         return fact_covers(f, &asked);
 }
 
-/* Takes the facts in the order of keys: those of a case together, by limits. The answer of a case is given when the next case begins, of the last one by
- * the caller. */
+/* Takes the facts in the order of keys: those of a case together, by limits. The answer of a case is given when the next case begins, that of the last
+ * one by the caller. */
 static int read_row(struct reading *r, struct slice key, struct slice value)
 {
         const uint8_t *bytes = key.data;

@@ -1,6 +1,5 @@
 /* A resolved cell: the parts of its results' keys, found once for many cases. The keys of the build and of the program cost more to find than a case
- * does. Never starts work. Threads: any; a function without a transaction argument opens one, so the thread must
- * have none. */
+ * does. Never starts work. Threads: any; a function without a transaction argument opens one, so the thread must have none. */
 #pragma once
 
 #include "core/cases/case_memo.h"
@@ -9,7 +8,7 @@
 
 struct resolved_cell {
         struct digest build; /* the key of the commit's build, done or not; zero for a named machine */
-        struct recipe_limits limits; /* the requested ones; memory 0 for a named machine: any */
+        struct recipe_limits limits; /* the requested ones; memory 0 (a recipe's never is): a named machine, any limit there */
         bool any_limits;         /* of a named machine without a requested time limit: the result under the longest limits counts */
         bool knows_machine;      /* false: a cluster whose machine is not known yet, so no results are (cell_machine()) */
         struct digest setting;   /* the last part of the run keys */

@@ -133,4 +133,5 @@ const struct export_kind export_benchexec = {
         .begin = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                  "<!DOCTYPE result\n  PUBLIC '+//IDN sosy-lab.org//DTD BenchExec result 3.0//EN'\n"
                  "  'https://www.sosy-lab.org/benchexec/result-3.0.dtd'>\n",
-        .name = "benchexec", .one_version = true, .reads_first_run = true, .suffix = ".results.xml", .head = add_head, .row = add_run, .foot = "</result>\n"};
+        .name = "benchexec", .one_version = true, .reads_first_run = true, .suffix = ".results.xml",
+        .head = add_head, .row = add_run, .foot = "</result>\n"};

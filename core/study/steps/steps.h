@@ -18,8 +18,8 @@ struct step {
         double p;
 };
 
-/* The four shapes of SPRFinder (5.4, Fig. 5), and a fifth without a slowdown. Single or multi: how many slowdowns dominate. A slowdown dominates when it is
- * at least a third of the difference between the fastest and the slowest level. */
+/* The four shapes of SPRFinder (5.4, Fig. 5), and a fifth without a slowdown. Single or multi: how many slowdowns dominate. A slowdown dominates when it
+ * is at least a third of the difference between the fastest and the slowest level. */
 enum step_shape {
         STEP_STEADY, /* no slowdown */
         STEP_MONOTONIC_SINGLE,
