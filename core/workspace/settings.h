@@ -16,7 +16,7 @@ struct settings {
         size_t n_clusters;
 };
 
-/* A missing setting has its default. Errors name file (`path`), line and key, or the cluster that is missing or lacks `launch`, which has no line. After an
- * error *ret needs no settings_done(). */
+/* A missing setting has its default. Errors name file (`path`), line and key, or (without a line) the cluster that is missing or lacks `launch`. After
+ * an error *ret needs no settings_done(). */
 int settings_parse(struct slice text, const char *path, struct settings *ret);
 void settings_done(struct settings *s);

@@ -12,7 +12,7 @@
 
 /* -- downloads ------------------------------------------------------------------------------------------------------ */
 
-#define LOOK_MS 100
+#define LOOK_MS 100 /* between two checks whether the user stops the download */
 
 /* Waits for curl's end. -ECANCELED: it was killed, as the user stops. */
 static int wait_for_curl(pid_t pid, const struct progress *p, int *ret_status)

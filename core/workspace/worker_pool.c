@@ -68,16 +68,16 @@ int pool_try(struct worker_pool *p, uint64_t most_ns, struct cluster_slot **ret)
 static void slot_may_be_free(void *user)
 {
         struct worker_pool *p = user;
-        void (*engine_look)(void *user);
+        void (*retry)(void *user);
 
         pthread_mutex_lock(&p->lock);
         p->n_asked = 0;
-        engine_look = p->look;
-        user = p->look_user;
+        retry = p->retry;
+        user = p->retry_user;
         pthread_cond_broadcast(&p->changed);
         pthread_mutex_unlock(&p->lock);
-        if (engine_look)
-                engine_look(user);
+        if (retry)
+                retry(user);
 }
 
 int pool_lease(struct worker_pool *p, uint64_t most_ns, bool (*is_over)(void *user), void *user, struct cluster_slot **ret)
@@ -299,16 +299,16 @@ void pool_share(struct worker_pool *p)
         }
 }
 
-void pool_attach(struct worker_pool *p, void (*engine_look)(void *user), void *user)
+void pool_attach(struct worker_pool *p, void (*retry)(void *user), void *user)
 {
-        if (engine_look)
+        if (retry)
                 learn_probes(p);
         pthread_mutex_lock(&p->lock);
-        p->look = engine_look;
-        p->look_user = user;
+        p->retry = retry;
+        p->retry_user = user;
         p->n_asked = 0;
         pthread_mutex_unlock(&p->lock);
-        cluster_attach(p->cluster, engine_look ? slot_may_be_free : NULL, p);
+        cluster_attach(p->cluster, retry ? slot_may_be_free : NULL, p);
 }
 
 /* -- life -- */

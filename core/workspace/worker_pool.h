@@ -36,8 +36,8 @@ struct worker_pool {
         char machine[PATH_SIZE]; /* "": not known */
         char toolchain[65];      /* the same */
         uint64_t generation;     /* the store's when the two were last read */
-        void (*look)(void *user); /* the engine's: a waiting job may get a slot */
-        void *look_user;
+        void (*retry)(void *user); /* the engine's: tries again to give waiting jobs slots; NULL: none is attached */
+        void *retry_user;
         pthread_cond_t changed;  /* a slot may be free */
         size_t n_asked, n_leasing; /* waiting for slots: jobs, as of their last request, and leases */
 };
@@ -64,8 +64,8 @@ void pool_release(struct worker_pool *p, struct cluster_slot *s);
 /* The number of slots once all workers are there: missing workers are assumed to be like the present ones, or to have one slot each if none is there. */
 unsigned pool_count_slots(struct worker_pool *p);
 
-/* For the engine: calls `look` when a waiting job may get a slot. NULL: no calls. */
-void pool_attach(struct worker_pool *p, void (*look)(void *user), void *user);
+/* For the engine: calls `retry` when a waiting job may get a slot. NULL: no calls. */
+void pool_attach(struct worker_pool *p, void (*retry)(void *user), void *user);
 /* Stores the probes of this process's nodes. Writes to the store, which another process may hold up: once no pool calls any more. */
 void pool_share(struct worker_pool *p);
 
