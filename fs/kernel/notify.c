@@ -125,7 +125,8 @@ static void forgetting_done(struct forgetting *f)
         free(f->inputs);
 }
 
-/* Changes with the programs of any commit of these solvers, except when lost sources are there again. 0: unknown, as where builds of a cluster depend on the tools of its workers. */
+/* Changes with the programs of any commit of these solvers, except when lost sources are there again. 0: unknown, as where builds of a cluster depend on
+ * the tools of its workers. */
 static uint64_t programs_state(struct workspace *w, const struct solver_list *l)
 {
         uint64_t state;

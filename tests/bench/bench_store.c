@@ -271,7 +271,7 @@ static int look_at_commit(struct looker *l, uint64_t first)
         if (r == 0)
                 r = pages_path(p, "@store", slice_string("journal"), false);
         if (r == 0)
-                r = pages_look_again(p);
+                r = pages_check_free_list(p);
         pages_free(p);
         return r;
 }

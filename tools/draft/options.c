@@ -5,8 +5,8 @@
 #include "draft.h"
 #include "tools/recipe/formulas.h"
 
-#define OPTION_SIZE 64
-#define HELP_MAX    (1 << 20)
+#define OPTION_SIZE 64        /* with the null byte; a longer option is cut off */
+#define HELP_MAX    (1 << 20) /* bytes read of each stream */
 
 /* -- the help --------------------------------------------------------------------------------------------------- */
 

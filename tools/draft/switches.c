@@ -4,8 +4,8 @@
 
 #include "draft.h"
 
-#define FILE_LOOKED (UINT64_C(4) << 20)
-#define SWITCHES_MAX 24
+#define FILE_MOST    (UINT64_C(4) << 20) /* bytes; a larger file is not read */
+#define SWITCHES_MAX 24                  /* further ones are left out */
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 #define BLANKS  " \t\r\n\v\f"
 #define SEPARATORS BLANKS ",:"
@@ -162,7 +162,7 @@ static char *read_text(git_repository *git, const git_tree_entry *e)
         cleanup(git_blob_freep) git_blob *blob = NULL;
 
         if (!e || git_tree_entry_type(e) != GIT_OBJECT_BLOB || git_blob_lookup(&blob, git, git_tree_entry_id(e)) < 0 ||
-            (uint64_t)git_blob_rawsize(blob) > FILE_LOOKED)
+            (uint64_t)git_blob_rawsize(blob) > FILE_MOST)
                 return NULL;
         return copy_prefix(git_blob_rawcontent(blob) ?: "", (size_t)git_blob_rawsize(blob)); /* git's bytes have no NUL at the end */
 }

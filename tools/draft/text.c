@@ -2,7 +2,7 @@
 #include "core/git/gitconfig.h"
 #include "draft.h"
 
-#define WIDTH 110
+#define WIDTH 110 /* columns of a comment */
 
 void draft_keys_done(struct draft_keys *k)
 {

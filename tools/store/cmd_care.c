@@ -94,15 +94,15 @@ static int collect(const struct care_plan *plan, void (*tell)(void *user, const 
 /* If every program would be freed, says so first and, on a terminal, asks. False: free nothing. */
 static bool everything_may_go(const struct care_plan *plan)
 {
-        struct care_plan look = *plan;
+        struct care_plan preview = *plan;
         struct care_freed freed;
         char answer[16];
         int r;
 
         if (!plan->bounded || plan->dry_run)
                 return true;
-        look.dry_run = true;
-        r = collect(&look, ignore, &freed);
+        preview.dry_run = true;
+        r = collect(&preview, ignore, &freed);
         if (r < 0 || freed.programs.n == 0 || freed.programs.left > 0)
                 return true; /* the collection meets the error again and reports it */
         note("this frees every built program: %" PRIu64 ", %" PRIu64 " KiB in all; each is built again when a new run needs it", freed.programs.n,
