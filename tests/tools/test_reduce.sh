@@ -138,6 +138,10 @@ run 0 unmount mnt
 test_that "not slow on the target" 'reduce 2 slow quick.smt2 --reference v1 --target v2 && has err "not slow on the target: [0-9a-f]{12} takes .* and [0-9a-f]{12} "'
 test_that "versions the wrong way round" 'reduce 2 slow input.smt2 --reference v2 --target v1 && has err "wrong way round"'
 test_that "no version solves it" 'reduce 2 slow input.smt2 --reference v5 --target v2 && has err "no version solves it within 1.5s: [0-9a-f]{12} says unknown, [0-9a-f]{12} says timeout"'
+make_script unbuilt && script_commit unbuilt 1 'grep -q str.len "$case" && kill -SEGV $$'
+echo "exit 7" >unbuilt/build.sh && script_commit unbuilt 2 'kill -SEGV $$'
+toy_recipe unbuilt && run 0 solver add unbuilt unbuilt --recipe unbuilt.recipe
+test_that "a version cannot be built" 'reduce 1 unbuilt input.smt2 --target v2 --keep crash && has err "unbuilt cannot be built at [0-9a-f]{12}$"'
 test_that "the same version twice" 'reduce 2 slow input.smt2 --reference v1 --target v1 && has err "one version"'
 test_that "no crash" 'reduce 2 slow input.smt2 --target v1 --keep crash && has err "does not crash"'
 test_that "no versions" 'reduce 2 slow input.smt2 && has err "name the versions"'

@@ -210,7 +210,7 @@ static int keep(struct work *w)
         struct reduction *r = &w->reduction;
         int k = 0;
 
-        if (w->has_news && !(w->was_shown && job_again(w->job))) { /* what was begun again is not continued beside a result */
+        if (w->has_news && !(w->was_shown && job_again(w->job))) { /* --again beside a result that has ended: that stays until the new one has ended */
                 r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
                 k = put(w->query, r, w->was_shown);
         }
@@ -264,7 +264,7 @@ static int reduce_from(struct work *w, struct slice text)
         return r < 0 ? r : reduce_set_text(&w->reduction.text, SLICE(result.text.data, result.text.size));
 }
 
-/* Both versions on the result. An implication that does not show any more on it is the input's. */
+/* Runs both versions on the result. If the rule shows nothing on it any more, the result is the input, and not minimal. */
 static int run_result(struct work *w)
 {
         struct reduction *r = &w->reduction;
@@ -292,22 +292,25 @@ static int finish(struct work *w)
         return put(w->query, r, w->was_shown);
 }
 
+/* Reduces what an earlier session kept, or the input if that is not interesting now. */
+static int reduce_all(struct work *w)
+{
+        const struct slice input = SLICE(w->input.data, w->input.size);
+        cleanup_buffer struct buffer from = {0};
+        int r = reduce_set_text(&from, SLICE(w->reduction.text.data, w->reduction.text.size))
+            ?: reduce_from(w, SLICE(from.data, from.size));
+
+        if (r == -ENODATA && (from.size != input.size || memcmp(from.data, input.data, from.size) != 0))
+                r = reduce_from(w, input);
+        return r == -ENODATA ? errorf(-EINVAL, "it was shown once and not when the same input was run again") : r;
+}
+
 static int reduced_compute(struct query *query, struct job *j, struct value **ret)
 {
         cleanup(work_done) struct work w = {.query = (struct reduced_query *)query, .job = j};
-        cleanup_buffer struct buffer from = {0};
         cleanup_free char *why = NULL;
-        int r = work_open(&w)
-            ?: begin(&w)
-            ?: reduce_set_text(&from, SLICE(w.reduction.text.data, w.reduction.text.size))
-            ?: reduce_from(&w, SLICE(from.data, from.size));
+        int r = work_open(&w) ?: begin(&w) ?: reduce_all(&w) ?: finish(&w);
 
-        if (r == -ENODATA && (from.size != w.input.size || memcmp(from.data, w.input.data, from.size) != 0)) /* kept by an earlier session */
-                r = reduce_from(&w, SLICE(w.input.data, w.input.size));
-        if (r == -ENODATA)
-                r = errorf(-EINVAL, "it was shown once and not when the same input was run again");
-        if (r == 0)
-                r = finish(&w);
         if (r == 0) {
                 *ret = value_new(&w.reduction);
                 return 0;
