@@ -74,6 +74,8 @@ static void be_the_only_one(void)
 
 static _Noreturn void end(const char *why)
 {
+        if (!lost.begun)
+                abort();
         if (can_begin_again()) {
                 if (lost.is_daemon) {
                         say("solverfs: error: ");
@@ -99,8 +101,6 @@ void process_end_damaged(const char *why)
 void process_end_sound(const char *why)
 {
         be_the_only_one();
-        if (!lost.begun)
-                abort();
         end(why);
 }
 

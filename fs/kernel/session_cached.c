@@ -8,8 +8,8 @@
  * After an edit of a recipe everything below its solver may differ: names have the recipe's version as their generation, the solver's folder is
  * looked up again every second, and at a new generation the kernel drops everything below it, even files in use.
  *
- * No handle can keep a file's content between reads. So a few files that were not read to their end, programs, and files that are rewritten are
- * kept here, each for the node it was read by. All reads of a node and its size are of one content: when the file has another, its name gets
+ * No handle can keep a file's content between reads. So a few files that were read in parts, programs, and files that are rewritten are kept here,
+ * each for the node it was read by; those not read to their end for longest. All reads of a node and its size are of one content: when the file has another, its name gets
  * another node, and the old one is for those who began to read it. The hash of a rewritten file is kept for longer: once its content is no longer
  * kept and the file has another, they get ESTALE. */
 #include "fs/kernel/session_internal.h"
@@ -140,24 +140,22 @@ static bool stays(const struct node *n)
         return n->route->rewritten || n->route->kept;
 }
 
-/* Lock held. Replies, and keeps the content as long as that is worth it. The kernel asks for several parts at once, so the last one may come first; for
- * one that it has dropped it asks again. */
-static void answer(fuse_req_t req, const struct parked *p, const struct node *n, struct kept *k)
+/* Lock held. Replies. The kernel asks for several parts at once, so the last one may come first; for one that it has dropped it asks again. So what was
+ * asked for to its end stays until its place is needed. */
+static void answer(fuse_req_t req, const struct parked *p, struct kept *k)
 {
         content_reply(req, &k->content, p->size, p->offset);
         k->left -= MIN(k->left, asked_size(p, &k->content));
-        if (k->left == 0 && !stays(n))
-                kept_drop(k);
 }
 
 /* Replies from the content that is kept for the node. False: none is. */
-static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *p, const struct node *n)
+static bool answer_kept(struct session *s, fuse_req_t req, const struct parked *p)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&s->contents->lock);
         struct kept *k = kept_at(s->contents, p->ino);
 
         if (k)
-                answer(req, p, n, k);
+                answer(req, p, k);
         return k;
 }
 
@@ -197,7 +195,7 @@ static void answer_new(struct session *s, fuse_req_t req, const struct parked *p
                 *k = (struct kept){.sent = sent, .left = content_size(c), .content = *c};
                 *c = (struct content){.fd = -1};
         }
-        answer(req, p, n, k);
+        answer(req, p, k);
 }
 
 /* -- lookups and attributes -- */
@@ -261,7 +259,7 @@ void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, st
                 r = -EISDIR; /* no kernel does that */
         if (r == 0 && n.route->kept && !n.view.cached)
                 r = -ESTALE; /* nor reads a program that is not in this tree */
-        if (r == 0 && answer_kept(s, req, &p, &n))
+        if (r == 0 && answer_kept(s, req, &p))
                 return;
         if (r == 0 && node_map_node(s->nodes, inode_pack(n.inode)) != ino)
                 r = -ESTALE; /* what was begun to be read is no longer there */
