@@ -82,14 +82,14 @@ static void read_old_one(struct reader *r, size_t arity, bool is_first_pass)
 /* Reads the form of Z3 and CVC4: (T …) ((List nil (cons (head T) …)) …), after the first list's parenthesis. */
 static void read_old(struct reader *r)
 {
-        size_t trail = r->n_trail, arity, end = 0;
+        size_t parameters = r->n_trail, datatypes, arity, end = 0; /* parameters, datatypes: where these begin on the trail */
         struct tokenizer before;
 
         read_parameters(r);
-        arity = r->n_trail - trail;
+        datatypes = r->n_trail;
+        arity = datatypes - parameters;
         reader_expect(r, TOKEN_OPEN, "the datatypes");
         before = r->t;
-        trail = r->n_trail;
         for (int pass = 0; pass < 2; pass++) { /* names first: they may refer to each other */
                 r->t = before;
                 while (reader_more(r)) {
@@ -100,9 +100,10 @@ static void read_old(struct reader *r)
                 if (pass == 0)
                         end = r->n_trail; /* the first pass bound only the datatypes */
         }
-        reader_rebind(r, trail - arity, trail);
-        for (; trail < end; trail++)
-                reader_declare_sort(r, r->trail[trail].symbol, arity);
+        /* the parameters are no sorts from here on; the datatypes, now known, take as many */
+        reader_rebind(r, parameters, datatypes);
+        for (size_t i = datatypes; i < end; i++)
+                reader_declare_sort(r, r->trail[i].symbol, arity);
 }
 
 /* Reads ((List 1) …) (body …), after the first parenthesis. */

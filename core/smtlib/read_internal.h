@@ -72,7 +72,8 @@ struct reader {
 
         struct sort_frame *sort_frames; /* sorts being read, outermost first */
         size_t n_sort_frames, sort_frames_size;
-        const struct sort **sorts; /* complete ones, for any list being read: arguments, parameters, fields */
+        /* Complete ones, for any list being read: arguments, parameters, fields. Each command begins with none, so what one leaves here does no harm. */
+        const struct sort **sorts;
         size_t n_sorts, sorts_size;
 
         const struct function **names; /* :named in the current command; bound after it */
@@ -111,12 +112,13 @@ const struct symbol *reader_symbol(struct reader *r, const char *what);         
 bool numeral_value(struct slice digits, uint32_t *ret);                           /* false from UINT32_MAX on */
 uint32_t reader_number(struct reader *r, const char *problem);                    /* the value of the current numeral */
 
+/* Give a symbol a meaning, noted on the trail. */
 void reader_bind(struct reader *r, const struct symbol *s, struct binding b);
 void reader_bind_function(struct reader *r, const struct symbol *s, const struct function *f);
 void reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_binding b);
 void reader_declare_sort(struct reader *r, const struct symbol *s, size_t arity);
-void reader_unbind(struct reader *r, size_t trail);
-/* Gives the symbols of these entries of the trail the meaning that they had before them; later entries stay. */
+void reader_unbind(struct reader *r, size_t trail); /* undoes the bindings beyond this length of the trail */
+/* Gives the symbols of these entries of the trail the meaning that they had before them, by new entries: later ones stay. */
 void reader_rebind(struct reader *r, size_t from, size_t to);
 /* Notes that the symbol is used and not declared. Fails if the script before declares it (script_options.before). */
 void reader_miss(struct reader *r, size_t at, const struct symbol *s);
@@ -131,8 +133,9 @@ const struct sort *read_next_sort(struct reader *r); /* its first token is the n
 void reader_push_sort(struct reader *r, const struct sort *s); /* onto reader.sorts */
 /* Reads the names of sort parameters up to the closing parenthesis, which are in force from here on. Pushes them onto reader.sorts. */
 void read_parameters(struct reader *r);
-const struct term *read_term(struct reader *r);
-/* Reads ((x S) …) after its open parenthesis. Binds the variables, with fresh names where they shadow, and pushes them; returns their number. */
+const struct term *read_term(struct reader *r); /* its first token is the current one */
+/* Reads ((x S) …) after its open parenthesis. Binds the variables, with fresh names where they shadow, and pushes them onto reader.values;
+ * returns their number. */
 size_t read_variables(struct reader *r);
 /* The text from the current token to the end of its list. */
 struct slice read_text(struct reader *r);

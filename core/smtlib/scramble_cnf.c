@@ -3,7 +3,7 @@
 #include "core/smtlib/cnf.h"
 #include "core/smtlib/scramble.h"
 
-/* The literal that replaces each variable: another one, or its complement. */
+/* The literal that replaces each variable: a variable, perhaps the same, or its complement. */
 static int32_t *literals_for(struct random *random, size_t n)
 {
         uint32_t *order = random_permutation(random, 0, n);
@@ -13,6 +13,7 @@ static int32_t *literals_for(struct random *random, size_t n)
         return (int32_t *)order;
 }
 
+/* Shuffles the clause's literals, in place, and prints them replaced. */
 static void print_clause(const struct cnf *f, size_t at, const int32_t *new, struct random *random, struct buffer *ret)
 {
         size_t n;
