@@ -20,11 +20,13 @@ void lost_begin(char **argv, int status);
 void lost_output(void);       /* call before each write to standard output or error: output may have been seen. Cheap */
 void lost_daemon(char *const argv[]); /* copied */
 
-/* If the process is lost, makes a file of this name in the folder: whatever was open there cannot be trusted. */
+/* If the process is lost, makes a file of this name in the folder: whatever was open there cannot be trusted. At most 16 at once; further ones are not
+ * made. */
 void lost_mark(int folder, const char *name); /* `name` borrowed */
 void lost_unmark(int folder);
 
-/* A command that has printed nothing starts over and does not return; any other, and a daemon, returns. Not for a signal handler. */
+/* Call when damage was found that the next start repairs: a command that has printed nothing starts over, unseen, and does not return. Any other, and a
+ * daemon, returns; its caller reports the damage. Makes no marks. Not for a signal handler. */
 void lost_before_output(void);
 
 _Noreturn void process_end_damaged(const char *why); /* async-signal-safe */
