@@ -46,9 +46,9 @@ bool signature_claim(struct campaign *c, const char *signature, uint64_t size, u
 
         while ((k = find(u, signature)) && k->number == 0) /* also when the search is over: a claim ends with its runs */
                 pthread_cond_wait(&c->changed, &c->lock);
-        /* own, not counted: the finding is stored, and an earlier session was killed before its EVENT_FOUND */
         if (!k)
                 list_add(u->known, u->n_known, (struct known_finding){.signature = copy_string(signature)});
+        /* An own finding that is not counted is claimed again: it is stored, and an earlier session was killed before its EVENT_FOUND. */
         else if (k->number != 0 && 2 * size > k->size && !(k->is_own && !k->is_counted)) {
                 *ret_number = k->number;
                 return false;
@@ -63,7 +63,7 @@ bool signature_stored(struct campaign *c, const char *signature, uint32_t number
         struct known_finding *k = find(u, signature);
         bool is_new = false;
 
-        if (k && number == 0 && k->number == 0) {
+        if (k && number == 0 && k->number == 0) { /* it did not show again: the claim is given up */
                 free(k->signature);
                 *k = u->known[--u->n_known];
         } else if (k && number != 0) {

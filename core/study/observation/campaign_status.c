@@ -70,7 +70,7 @@ static void print_work(const struct campaign_settings *of, const struct campaign
         buffer_addf(ret, "mean-solving-time %.3fs\n", s->runs > 0 ? s->solving / (double)s->runs : 0);
 }
 
-/* Known once they are reduced. */
+/* Known once the findings are reduced; 0 until then. */
 static void print_distinct(const struct campaign_status *s, struct buffer *ret)
 {
         if (s->distinct > 0)

@@ -55,8 +55,9 @@ struct observed_runs {
         uint32_t case_id;
         char *version; /* in full (version.h); of an alarm also A..B, or "" */
         enum verdict verdict;
-        /* Of each run, in order: seconds; of a timeout, or a slowdown's reference without an answer, its limit. Of ALARM_MEMORY bytes. Of a finding by
-         * memory or effort that; without an answer observation_most() for the reference, else 0. */
+        /* Of each run, in order. Seconds; for ALARM_MEMORY and a finding by memory bytes, by effort the solver's count. Of a run without an answer: of a
+         * timeout, and of a slowdown's reference, its limit; by memory or effort the most for the reference (the memory limit or observation_most()),
+         * 0 for the target, unless the measure's own limit ended it. */
         double *amounts; /* owned */
         uint32_t n;      /* may be 0 in an alarm to which times do not matter */
 };
@@ -75,7 +76,7 @@ struct observation {
          * apart; the reference is the commit before it, "" if none was looked at. */
         char *reference, *target;
         double timeout;   /* of every run, seconds; of an alarm 0: the recipe's */
-        double threshold; /* the excess of a slowdown's target: judge_is_above() */
+        double threshold; /* of a slowdown, by how much the target must exceed the reference: seconds, or a ratio by memory or effort (judge_is_above()) */
         enum judge_measure measure; /* of a slowdown: JUDGE_TIME, _MEMORY or _EFFORT; else JUDGE_TIME */
         bool is_cpu_time; /* all times of the observation are CPU times */
         uint64_t seed;    /* of the solver, under which a finding's answers were given; 0: its default */
@@ -118,7 +119,7 @@ const struct observed_runs *alarm_case(const struct observation *a, size_t i);
 bool alarm_is_growth(enum observation_kind k);
 /* after / before of a case solved on both sides; NaN: nothing to divide. */
 double alarm_factor(const struct observed_runs c[2]);
-/* True if the target is a single commit, not a range. */
+/* True if the alarm names a single commit: the target is no range, and the commit before it was looked at (`reference`). */
 bool alarm_is_localized(const struct observation *a);
 /* The target, or the last commit of a range. */
 const char *observation_target(const struct observation *o);
@@ -146,7 +147,8 @@ int observation_named(struct workspace *w, uint32_t solver, const char *word, st
 int observation_get(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, struct observation **ret);
 /* The format of the input; FORMAT_SMT2 if the input is lost. */
 enum format observation_format(struct workspace *w, const struct observation *o);
-int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark, const char *url);
+int observation_set_mark(struct workspace *w, enum observation_series series, uint32_t solver, uint32_t number, enum observation_mark mark,
+                         const char *url);
 int observation_set_told(struct workspace *w, uint32_t solver, uint32_t number, int64_t when); /* of an alarm */
 /* The observations of a solver in one folder, by number; `folder` NULL: all findings. */
 struct observations {

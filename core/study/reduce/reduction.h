@@ -88,7 +88,7 @@ struct reduction {
         bool is_cpu_time;  /* the clock of the answers */
         enum judge_measure measure; /* of the answers: JUDGE_TIME, _MEMORY or _EFFORT */
         bool has_ended;    /* else it was interrupted, and `reduced` is unknown */
-        uint64_t most_ns;  /* the time it was allowed; 0 while it has not ended */
+        uint64_t most_ns;  /* the time it was allowed, once it has ended */
         double seconds;    /* the time it took, in all sessions */
         uint64_t before;   /* bytes of the input */
         uint64_t tests, taken;

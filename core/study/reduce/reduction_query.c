@@ -30,7 +30,7 @@ int reduction_find(struct query *query, struct reduction *ret)
         return fetch(query, &query->key, ret);
 }
 
-/* The key of a reduction that continues one that has ended. */
+/* The key, beside that of a reduction that has ended, of what a reduction that continues it has kept so far. */
 static struct digest part_key(const struct query *query)
 {
         struct hasher *h = hasher_new();
@@ -204,13 +204,14 @@ static int begin(struct work *w)
         return reduce_set_text(&r->text, SLICE(w->input.data, w->input.size));
 }
 
-/* The smallest so far is not lost whatever happens. */
+/* Stores the smallest so far, so that an interruption does not lose it. With --again beside a result that has ended nothing is stored: the result stays
+ * until the new one has ended, and an interrupted one is dropped. */
 static int keep(struct work *w)
 {
         struct reduction *r = &w->reduction;
         int k = 0;
 
-        if (w->has_news && !(w->was_shown && job_again(w->job))) { /* --again beside a result that has ended: that stays until the new one has ended */
+        if (w->has_news && !(w->was_shown && job_again(w->job))) {
                 r->seconds = w->earlier.seconds + (double)(now_ns() - w->began) / 1e9;
                 k = put(w->query, r, w->was_shown);
         }
@@ -264,7 +265,7 @@ static int reduce_from(struct work *w, struct slice text)
         return r < 0 ? r : reduce_set_text(&w->reduction.text, SLICE(result.text.data, result.text.size));
 }
 
-/* Runs both versions on the result. If the rule shows nothing on it any more, the result is the input, and not minimal. */
+/* Runs both versions on the result. If the rule shows nothing on it any more, the reduction is given up: the result is the input, and not minimal. */
 static int run_result(struct work *w)
 {
         struct reduction *r = &w->reduction;
@@ -292,7 +293,7 @@ static int finish(struct work *w)
         return put(w->query, r, w->was_shown);
 }
 
-/* Reduces what an earlier session kept, or the input if that is not interesting now. */
+/* Reduces what an earlier session kept, or the input if that is not interesting now (-ENODATA of reduce()). */
 static int reduce_all(struct work *w)
 {
         const struct slice input = SLICE(w->input.data, w->input.size);

@@ -21,6 +21,12 @@ void case_history_done(struct case_history *h)
         *h = (struct case_history){0};
 }
 
+/* A brief fact has no output, from which the effort is read. */
+static bool is_brief(enum judge_measure m)
+{
+        return m != JUDGE_EFFORT;
+}
+
 struct outcome_list {
         const struct cell *cell;
         enum judge_measure measure;
@@ -40,7 +46,7 @@ int case_outcomes(struct workspace *w, const struct cell *cell, const struct dig
                   struct localize_outcome **ret, size_t *ret_n)
 {
         struct outcome_list l = {.cell = cell, .measure = m};
-        int r = cell->machine ? 0 : draws_known(w, cell, build, JUDGE_PAIRS, m != JUDGE_EFFORT, add_outcome, &l);
+        int r = cell->machine ? 0 : draws_known(w, cell, build, JUDGE_PAIRS, is_brief(m), add_outcome, &l);
 
         if (r < 0) {
                 free(l.list);
@@ -59,11 +65,11 @@ static int read_point(struct workspace *w, const struct cell *cell, enum judge_m
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        struct digest build = {0};
+        struct digest build = {0}; /* of a named machine not needed: its facts are found without builds */
         int r = cell->machine ? 0 : build_key(cell->solver->history, cell->commit, cell->solver->recipe, &build);
 
         if (r == 0)
-                r = run_find_built(w, cell, &build, m != JUDGE_EFFORT, &f);
+                r = run_find_built(w, cell, &build, is_brief(m), &f);
         if (r < 0 && r != -ENOENT)
                 return r;
         if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, false, &record) < 0 || record->ok))

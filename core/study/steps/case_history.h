@@ -11,7 +11,7 @@
 
 struct case_point {
         uint32_t commit;
-        struct fact *fact; /* brief; owns a ref; NULL: the commit cannot be built */
+        struct fact *fact; /* owns a ref; brief, unless the measure is effort; NULL: the commit cannot be built */
         struct localize_outcome *by_seed; /* [n_seeds], owned: case_outcomes() */
         size_t n_seeds;
         bool on_line;      /* on the line of first parents: steps are found among these */
@@ -42,7 +42,8 @@ void case_history_steps(const struct case_history *h, struct steps *ret, size_t 
 /* The picture: seconds, megabytes or the count over the commits from the first point to the last. place[commit]: its place in the history's order. */
 int case_history_plot(const struct case_history *h, const uint32_t *place, struct buffer *ret);
 
-/* The fact of a cell, followed by its known results under the solver's seeds 1, 2, … without a gap, else by its repetitions. `build` is the key of the
- * commit's build. free(*ret). */
+/* The outcomes of a cell's known runs: under its seed and the following ones without a gap (at most JUDGE_PAIRS), or its repetitions if the solver takes
+ * no seed. If none is known, and always on a named machine, the outcome of `value` alone, the cell's fact. `build` is the key of the commit's build.
+ * free(*ret). */
 int case_outcomes(struct workspace *w, const struct cell *cell, const struct digest *build, const struct fact *value, enum judge_measure m,
                   struct localize_outcome **ret, size_t *ret_n);
