@@ -49,7 +49,8 @@ static int build_query_find(struct query *query, struct value **ret)
         return r;
 }
 
-/* Builds the commit and keeps the record. If a build is known, its programs are compared with the new ones. */
+/* Builds the commit and keeps the record. A known record is read with its log, joined with the new one, and may stay in its place
+ * (build_record_join()). */
 static int make_record(struct build_query *q, struct job *j, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *known = NULL, *record = NULL;
@@ -59,7 +60,7 @@ static int make_record(struct build_query *q, struct job *j, struct build_record
                 r = build_commit(q->workspace, q->solver, q->commit, &q->build_key, job_again(j), j, &record);
         if (r == 0 && known)
                 r = build_record_join(q->workspace, known, job_again(j), build_tools_changed(q->workspace, &q->build_key, NULL), &record);
-        if (r == 0)
+        if (r == 0) /* else 1: the known record stays */
                 r = build_record_keep(q->workspace, q, record);
         if (r < 0)
                 return r;
@@ -75,7 +76,8 @@ static struct engine_remote *build_query_remote(const struct query *query, uint6
         return &q->solver->builder->remote;
 }
 
-/* A late query asks for the toolchain first, and then for the build by its key. */
+/* A query that was made before the cluster's toolchain was known (is_late) has no build's key. It asks for the toolchain first, and then for the build
+ * under its true key, as a query of its own. */
 static int build_query_need(struct query *query, struct query_list *ret)
 {
         const struct build_query *q = (const struct build_query *)query;

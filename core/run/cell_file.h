@@ -8,7 +8,7 @@ enum cell_file {
         CELL_TIME,
         CELL_CPUTIME,
         CELL_MEMORY,
-        CELL_RESULT,
+        CELL_RESULT, /* the last one that a brief fact has */
         CELL_STDOUT,
         CELL_STDERR,
         CELL_RUN_JSON,
@@ -29,5 +29,5 @@ json_t *json_memory(uint64_t bytes); /* the same: null for 0 */
 struct short_text format_date(int64_t seconds);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
 void cell_results(const struct fact *f, struct buffer *ret);
-/* Adds "wrong", "disturbed", "time", "cputime" and "memory" (null: not known). */
+/* Adds "wrong", "disturbed", "time", "cputime" and "memory" (null: not known). `f` is not NULL. */
 void cell_numbers(const struct fact *f, json_t *object);
