@@ -15,7 +15,7 @@
 #include "core/report/outfile.h"
 #include "core/run/fact.h"
 
-struct exporter;
+struct exporter; /* the formats know its fields: export_internal.h */
 struct export_row;
 
 /* A format. */
@@ -23,7 +23,7 @@ struct export_kind {
         const char *name;
         bool one_solver;  /* all results must be of one */
         bool one_version; /* all results of a document must be of one */
-        bool wants_folder;
+        bool wants_folder; /* it is several files: a target that is no folder is refused */
         bool reads_run, reads_first_run; /* needs `run` of every row; of a document's first row */
         bool reads_answer;               /* needs `answer` of every row */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
@@ -58,12 +58,13 @@ struct export_row {
         const char *sha256, *logic, *status;
         const struct fact *fact; /* NULL: the commit cannot be built */
         const char *result;      /* "sat,unsat", "unbuildable" */
-        const char *check;       /* cell_check() */
+        const char *check;       /* "correct", "WRONG", "DISPUTED"; "-": nothing to check against */
         const char *effort;      /* "-": none */
-        json_t *answer;          /* cell_answer_json() */
+        json_t *answer;          /* the result as 'run --json' prints it; only if the format reads_answer */
         json_t *run;             /* run.json; NULL: none */
 };
 
+/* One document, to `path` or, if that is NULL, to `write`. If `path` is a folder and the format has a suffix: a document for each version, in it. */
 struct export_target {
         const char *path; /* a file, or a folder, made if missing; NULL: `write` */
         bool is_folder;
