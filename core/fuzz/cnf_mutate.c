@@ -2,7 +2,8 @@
 
 #define RESOLVENT_MOST 100 /* literals */
 
-struct change { /* a function for each enum cnf_change makes it; false: it changed nothing, or left no literal */
+/* What a change works on. Functions below make one each (enum cnf_change); false: it changed nothing, or left no literal. */
+struct change {
         struct random *random;
         struct cnf *cnf; /* owned; changed in place */
         const struct cnf *other;
@@ -242,7 +243,7 @@ static bool change_gate(struct change *c)
         parity[gate->n_inputs] = gate->output;
         if (gate->kind == GATE_XOR && gate->n_inputs > 1)
                 cnf_add_and(c->cnf, gate->output, gate->inputs, gate->n_inputs);
-        else if (gate->kind != GATE_XOR && (gate->n_inputs > 3 || toss(c)))
+        else if (gate->kind != GATE_XOR && (gate->n_inputs > 3 || toss(c))) /* a XOR of more inputs would have too many clauses */
                 cnf_add_or(c->cnf, gate->output, gate->inputs, gate->n_inputs);
         else
                 cnf_add_xor(c->cnf, parity, gate->n_inputs + 1, gate->kind == GATE_XOR); /* for an equality: its complement */

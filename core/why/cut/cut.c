@@ -305,7 +305,6 @@ static bool is_written(struct writer *w, size_t i)
                 return is_asked(w, item->of);
         if (item->part == PART_SCOPED || item->part == PART_NAMED)
                 return is_needed(w, i, item->of);
-        w->n_open = 0; /* a reset */
         return w->asked[i] > 0 || w->form == CUT_WHOLE;
 }
 
@@ -322,6 +321,8 @@ static void write_item(struct writer *w, size_t i)
         const bool has_levels = item->part == PART_PUSH || item->part == PART_POP;
         const size_t n = has_levels ? count_levels(w, i) : 0;
 
+        if (item->part == PART_RESET) /* it closes all levels */
+                w->n_open = 0;
         if (has_levels && n > 0 && n < item->levels)
                 buffer_addf(w->to, "(%s %zu)\n", item->part == PART_PUSH ? "push" : "pop", n);
         else if (has_levels ? n > 0 || (w->form == CUT_WHOLE && item->levels == 0) : is_written(w, i))
