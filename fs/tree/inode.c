@@ -16,7 +16,7 @@
 #define KIND_HASH    INODE_KINDS /* the fourth: the second with this kind */
 #define HASH_MASK    ((UINT64_C(1) << KIND_SHIFT) - 1)
 
-/* -- settings that fit into a number: a seed below 8192, or a time limit of up to 2047 tenths, seconds, minutes or hours -- */
+/* -- settings that fit into a number -- */
 
 #define SEEDS    8192u
 #define MANTISSA 2048u /* a time limit is its unit's index times MANTISSA, plus the count of units */

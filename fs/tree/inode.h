@@ -13,7 +13,7 @@
  *     [0  1][   kind    ][  view  ][    commit     ][     item     ]      kinds from 64 on
  *
  *     63 62      59 58     54 53     40 39            20 19             0
- *     [1][ place  ][  base  ][setting  ][    commit     ][     item     ]  below a seed or a time limit that fits
+ *     [1][place-1 ][  base  ][setting  ][    commit     ][     item     ]  below a seed or a time limit that fits
  *
  *     63 62 61        52 51                                          0
  *     [0  1][   1023    ][                  hash                     ]     parts that fit no other form
@@ -22,7 +22,8 @@
  *     [  >=248  ][              counted by this mount                ]     nodes without a row: a case being written, a file of node_map.h
  *
  * The third form: any setting can be looked up by name, and a lookup must leave no trace in the store. There are few kinds of nodes below a setting
- * (their rows have a `place`), which leaves bits for the setting itself: `base` is the number of the view without it.
+ * (their rows have a `place`), which leaves bits for the setting itself: `base` is the number of the view without it. A
+ * setting fits if it is a seed below 8192, or a time limit of at most 2047 tenths of a second, seconds, minutes or hours; a scrambler's seed never does.
  *
  * The fourth form is a hash of all parts, so that it is the same in every mount. The node of such a number is remembered for as long as the kernel
  * knows it (tree_hold()). It serves settings that do not fit (a seed of six digits, 1.25s, all of scrambled/), and rows with wider numbers.
@@ -46,7 +47,7 @@
 #define INODE_BASE_BITS    5
 #define INODE_SETTING_MAX  ((1u << INODE_SETTING_BITS) - 1)
 #define INODE_BASE_MAX     ((1u << INODE_BASE_BITS) - 1)
-#define INODE_PLACES       15 /* the greatest place; the least is 1 */
+#define INODE_PLACES       15 /* the greatest place; the least is 1. place - 1 is at most 14, so no number of the third form begins with 248 or more */
 
 #define INODE_SETTING_SEED      (UINT64_C(1) << 63)
 #define INODE_SETTING_SCRAMBLED (UINT64_C(1) << 62)
@@ -68,7 +69,7 @@ bool inode_equal(const struct inode *a, const struct inode *b);
 
 /* Numbers that belong to no row, counted by `n`. */
 enum inode_other {
-        INODE_MOVED = 254,    /* a file whose node is not its inode number: node_map.h */
+        INODE_MOVED = 254,    /* a file whose value changed while it was open: the kernel's node, st_ino stays (fs/kernel/node_map.h) */
         INODE_NEW_CASE = 255, /* a case being written */
 };
 static inline uint64_t inode_other(enum inode_other what, uint64_t n)
