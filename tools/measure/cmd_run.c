@@ -39,7 +39,8 @@ static bool has_effort(void)
         return common.solver->recipe->effort[0];
 }
 
-/* The columns of this run: eight that each has, in these places; then EFFORT and SUBJECT where they apply, and DISTURBED. */
+/* The columns of this run: eight that each run has, then EFFORT and SUBJECT where they apply, and DISTURBED. The last number of a column is its rank: a
+ * narrow terminal leaves out the highest first. */
 static void choose_columns(struct running *o)
 {
         static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},            {"RESULT", 8},               {"TIME (s)", 11, true},
@@ -86,6 +87,7 @@ static const char *subject_of(struct running *o, size_t revision)
         return b ? b->data ?: "" : NULL;
 }
 
+/* An answer as an object: a column shows the key that is its name in lower case, up to a blank. */
 static json_t *row_of(struct running *o, size_t i, const struct cell *cell, const struct fact *f, bool disputed)
 {
         cleanup_buffer struct buffer effort = {0}, results = {0};

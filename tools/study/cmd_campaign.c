@@ -258,7 +258,7 @@ void cmd_incompleteness(int argc, char **argv)
                 "Repeat the command to continue an interrupted campaign.\n\n"
                 "Example:\n"
                 "  solverfs incompleteness z3 --reference v1 --target v2 --seeds dir --for 12h";
-        static const enum verdict labels[] = {VERDICT_SAT, VERDICT_UNSAT, VERDICT_UNKNOWN};
+        static const enum verdict labels[] = {VERDICT_SAT, VERDICT_UNSAT, VERDICT_UNKNOWN /* auto */};
         struct campaign_command c = {0};
         struct campaign_settings *s = &c.settings;
         struct words words;
