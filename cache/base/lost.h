@@ -29,8 +29,8 @@ void lost_unmark(int folder);
  * daemon, returns; its caller reports the damage. Makes no marks. Not for a signal handler. */
 void lost_before_output(void);
 
-_Noreturn void process_end_damaged(const char *why); /* async-signal-safe */
-/* The same for a process whose data is sound: nothing is marked. Without lost_begin() it aborts. */
+_Noreturn void process_end_damaged(const char *why); /* async-signal-safe; without lost_begin() it aborts, as the next one */
+/* The same for a process whose data is sound: nothing is marked. */
 _Noreturn void process_end_sound(const char *why);
 
 /* The process is lost unless lost_watch_end() is called within some seconds. */
