@@ -3,7 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 
 /* Default signals and an empty mask. With valid arguments none of these calls fails. */
@@ -66,7 +66,7 @@ int spawn_shell(const char *command, const int fds[3], char *const *environment,
 
 int spawn_wait(pid_t pid, uint64_t most_ns, bool kills_rest, int cancel_fd, int *ret_status)
 {
-        cleanup_close int process = (int)syscall(SYS_pidfd_open, pid, 0);
+        cleanup_close int process = pidfd_open(pid, 0);
         struct pollfd fds[] = {{.fd = process, .events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
         uint64_t end = now_ns() + most_ns;
         int r = process < 0 ? errorf(-errno, "cannot watch a process: %s", strerror(errno)) : 1;
@@ -85,7 +85,6 @@ int spawn_wait(pid_t pid, uint64_t most_ns, bool kills_rest, int cancel_fd, int 
         }
         if (r < 0 || kills_rest)
                 kill(-pid, SIGKILL);
-        while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
-                ;
+        TEMP_FAILURE_RETRY(waitpid(pid, ret_status, 0));
         return r;
 }

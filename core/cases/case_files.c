@@ -78,9 +78,10 @@ int case_files_open_folder(struct case_files *f, const char *store_dir, bool rea
         pthread_mutex_init(&f->lock, NULL);
         if (r == 0)
                 r = path_join(staged, f->dir, "staged");
-        if (r == 0 && !read_only)
-                r = make_dirs(staged, 0700);
-        if (r == 0 && !read_only)
+        if (r < 0 || read_only)
+                return r;
+        r = make_dirs(staged, 0700);
+        if (r == 0)
                 folder_each(staged, sweep_staged, NULL);
         return r;
 }

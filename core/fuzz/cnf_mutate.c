@@ -2,7 +2,7 @@
 
 #define RESOLVENT_MOST 100 /* literals */
 
-/* What a change works on. Functions below make one each (enum cnf_change); false: it changed nothing, or left no literal. */
+/* A change under way. Each function below with a row in enum cnf_change makes one; false: it changed nothing, or left no literal. */
 struct change {
         struct random *random;
         struct cnf *cnf; /* owned; changed in place */

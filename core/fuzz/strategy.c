@@ -1,4 +1,4 @@
-/* What all strategies share: the inputs under way, their outcomes and scores. The strategy's type chooses the inputs and their versions. */
+/* The inputs under way, their outcomes and scores, which all strategies share. The strategy's type chooses the inputs and their versions. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "cache/base/fault.h"
@@ -89,7 +89,7 @@ static int start(struct keeper *k, const struct execute_request *like, const cha
                 r = start_helper(k, sandboxed ?: bare);
         if (r < 0)
                 return r;
-        k->process = (int)syscall(SYS_pidfd_open, k->pid, 0);
+        k->process = pidfd_open(k->pid, 0);
         k->empty = false;
         return 0;
 }

@@ -300,7 +300,7 @@ static void keep(const struct campaign *c, size_t at, const char *name, const ch
                 die(path);
 }
 
-/* What each source was used for, and the time and source of each find. */
+/* Writes how often each source was used, and the time and source of each find. */
 static void keep_arms(const struct campaign *c)
 {
         cleanup_buffer struct buffer text = {0};

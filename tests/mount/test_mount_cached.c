@@ -209,7 +209,7 @@ START_TEST(test_measured_again_and_again)
 }
 END_TEST
 
-/* What the mount has found out about programs does not hold for commits and builds that came later. */
+/* The mount finds programs anew for commits and builds that came later. */
 START_TEST(test_measured_again_in_later_commits)
 {
         static const char *const changes[] = {"echo later >notes", "echo 'version: 11' >src/version"}; /* the first has the program of HEAD */

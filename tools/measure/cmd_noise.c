@@ -116,7 +116,7 @@ static bool case_noise(const struct noisy *o, size_t revision, size_t c, struct 
         return true;
 }
 
-/* That of all cases together. */
+/* The noise of all cases together. */
 static struct noise version_noise(const struct noisy *o, size_t revision)
 {
         struct noise sum = {0};

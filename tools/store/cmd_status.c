@@ -8,7 +8,7 @@
 
 #define LINES_BESIDE 6 /* of a terminal: the heading, the notes below the rows, the prompt */
 
-/* What one look at the store has shown so far. */
+/* The part of one look at the store that has been shown so far. */
 struct shown_status {
         bool is_campaign_running;
         size_t n_running, n_queued, n_disturbed;

@@ -43,15 +43,17 @@ static enum verdict label_by_name(const char *name)
 static int seed_init(struct campaign *c, struct seed *seed, struct script *s, const char *name)
 {
         cleanup_buffer struct buffer text = {0};
-        int r = script_print(s, NULL, &text);
+        int r = 0;
 
         *seed = (struct seed){.name = name, .label = c->settings->label, .implied = VERDICT_UNKNOWN};
         for (unsigned m = 0; m < N_LOGIC_MODES; m++)
                 seed->base[m] = allocate(c->n_compared, sizeof(enum verdict));
         if (s->logic)
                 snprintf(seed->logic, sizeof(seed->logic), "%.*s", (int)s->logic->name.size, (const char *)s->logic->name.data);
-        if (seed->label == VERDICT_UNKNOWN)
+        if (seed->label == VERDICT_UNKNOWN) {
+                r = script_print(s, NULL, &text);
                 seed->label = case_status(FORMAT_SMT2, SLICE(text.data, text.size));
+        }
         if (seed->label == VERDICT_UNKNOWN)
                 seed->label = label_by_name(name);
         clean_script(s);

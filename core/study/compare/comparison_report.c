@@ -196,7 +196,7 @@ static const char *result_of(const struct comparing_table *t, size_t i, int side
         return c->n_pairs > 0 && c->pairs[0].run[side].is_known ? verdict_name(judge_verdict(&c->pairs[0], side)) : "-";
 }
 
-/* What the change is in: the measure, or the answers. */
+/* The subject of the change: the measure, or the answers. */
 static const char *decided_by(const struct comparing_table *t, size_t i)
 {
         enum judge_change c = t->judgement.cases[i].change;

@@ -125,7 +125,7 @@ static void add_legend(struct buffer *b)
         buffer_adds(b, "<li>dashed: a step</li></ul>\n");
 }
 
-/* What page.js draws into: controls and empty plots. */
+/* Controls and empty plots, into which page.js draws. */
 static void add_frame(struct buffer *b)
 {
         buffer_adds(b,

@@ -159,7 +159,7 @@ struct statistic_change *statistics_compare(const struct statistics run[2], cons
 
 /* -- files --------------------------------------------------------------------------------------------------------- */
 
-/* Which part of a name's word the stem covers: "reduce" has 5 of the 10 letters of "reductions". The word begins as the stem does, perhaps without the
+/* The part of a name's word that the stem covers: "reduce" has 5 of the 10 letters of "reductions". The word begins as the stem does, perhaps without the
  * stem's last letter. 0: less than half. */
 static double word_share(const char *name, const char *stem, size_t n)
 {
