@@ -14,6 +14,20 @@ size_t portfolio_n_features(void)
         return smt + cnf;
 }
 
+uint64_t portfolio_features_id(void)
+{
+        cleanup_buffer struct buffer names = {0};
+        size_t n;
+
+        for (int cnf = 0; cnf < 2; cnf++) {
+                const struct feature *table = cnf ? cnf_features(&n) : smt_features(&n);
+
+                for (size_t i = 0; i < n; i++)
+                        buffer_addf(&names, "%s\n", table[i].name);
+        }
+        return hash_quick(names.data, names.size) | 1;
+}
+
 /* -EINVAL if the case does not parse. */
 static int read_features(struct workspace *w, const struct case_info *info, struct features *ret)
 {

@@ -18,7 +18,7 @@ int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
 
         if (!a->solver)
                 return held_program(a->program, ret);
-        return build_find(w, a->solver, a->commit, false, &record) ?: held_build(w, record, ret);
+        return build_find(w, a->solver, a->commit, WITHOUT_LOG, &record) ?: held_build(w, record, ret);
 }
 
 static uint64_t memory_held(const struct running *run)

@@ -45,13 +45,13 @@ static struct learners *learners_of(struct workspace *w)
         return workspace_learned(w, learners_new, learners_free);
 }
 
-static struct learned *take_latest(struct learners *learners, const struct digest *epoch, size_t features)
+static struct learned *take_latest(struct learners *learners, const struct digest *epoch)
 {
         struct learned **at, *found;
         cleanup_unlock pthread_mutex_t *held = hold(&learners->lock);
 
         for (at = &learners->latest; *at; at = &(*at)->older)
-                if (digest_equal(&(*at)->epoch, epoch) && (*at)->features == features)
+                if (digest_equal(&(*at)->epoch, epoch))
                         break;
         found = *at;
         if (found)
@@ -71,16 +71,21 @@ static int leave_out(struct workspace *w, const struct portfolio *p, struct lear
         return 0;
 }
 
-static int make(const struct portfolio *p, size_t features, struct learned **ret)
+static int make(const struct portfolio *p, struct learned **ret)
 {
         const struct learner_settings settings = {.limit = (double)p->wall_ns / NSEC_PER_SEC, .seed = p->seed};
         struct learned *l = allocate(1, sizeof(*l));
-        int r = learner_new(&settings, p->n_arms, features, &l->learner);
+        int r = learner_new(&settings, p->n_arms, portfolio_n_features(), &l->learner);
 
         l->epoch = p->epoch;
-        l->features = features;
         *ret = l;
         return r;
+}
+
+/* True if the trial's features are those of this version of solverfs. Older records have their number only. */
+static bool has_these_features(const struct trial *t)
+{
+        return t->n_features == portfolio_n_features() && (t->features_id == 0 || t->features_id == portfolio_features_id());
 }
 
 /* Tells it the trials that it does not know. */
@@ -95,8 +100,8 @@ static int tell_all(struct workspace *w, const struct portfolio *p, struct learn
                 bool has_expected = t->n_expected > 0 && t->n_expected == learner_expected(l->learner, NULL);
 
                 l->next = t->number + 1;
-                if (t->n_features != l->features || t->n_arms != p->n_arms)
-                        continue; /* a record of another version, with other features */
+                if (!has_these_features(t) || t->n_arms != p->n_arms)
+                        continue;
                 for (size_t a = 0; a < p->n_arms; a++)
                         attempts[a] = t->runs[a].attempt;
                 learner_tell(l->learner, t->features, has_expected ? t->expected : NULL, attempts);
@@ -104,7 +109,7 @@ static int tell_all(struct workspace *w, const struct portfolio *p, struct learn
         return r;
 }
 
-int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret)
+int learned_take(struct workspace *w, const struct portfolio *p, struct learned **ret)
 {
         uint64_t taken_back;
         struct learned *l;
@@ -112,13 +117,13 @@ int learned_take(struct workspace *w, const struct portfolio *p, size_t features
 
         if (r < 0)
                 return r;
-        l = take_latest(learners_of(w), &p->epoch, features);
+        l = take_latest(learners_of(w), &p->epoch);
         if (l && l->taken_back != taken_back) { /* it was told an answer that is taken back */
                 learned_free(l);
                 l = NULL;
         }
         if (!l)
-                r = make(p, features, &l);
+                r = make(p, &l);
         l->taken_back = taken_back;
         if (r == 0)
                 r = tell_all(w, p, l) ?: leave_out(w, p, l);

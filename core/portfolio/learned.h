@@ -9,11 +9,10 @@ struct learned {
         uint32_t next;           /* the number of the first trial that it was not told */
         /* private */
         struct digest epoch;
-        size_t features;
         uint64_t taken_back; /* trials_taken_back() when it was last told trials */
         struct learned *older;
 };
 
 /* Takes a learner that was told all trials of the epoch. It is the caller's until learned_give(). */
-int learned_take(struct workspace *w, const struct portfolio *p, size_t features, struct learned **ret);
+int learned_take(struct workspace *w, const struct portfolio *p, struct learned **ret);
 void learned_give(struct workspace *w, struct learned *l);

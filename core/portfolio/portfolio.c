@@ -401,7 +401,7 @@ static int find_section(struct workspace *w, const char *name, char ret_path[PAT
 /* One process at a time changes portfolios: adding one first looks whether it is there. */
 static int lock_sections(struct workspace *w, int *ret_lock)
 {
-        return lock_wait(workspace_dir(w), "portfolios.lock", false, ret_lock) ?: workspace_check_editable(w);
+        return lock_wait(workspace_dir(w), "portfolios.lock", LOCK_ALONE, ret_lock) ?: workspace_check_editable(w);
 }
 
 int portfolio_remove(struct workspace *w, const char *name)

@@ -75,6 +75,7 @@ struct trial_run {
 struct trial {
         uint32_t number, case_id;
         size_t n_features, n_arms, n_turns;
+        uint64_t features_id; /* portfolio_features_id(); 0: an older record */
         double *features;
         size_t n_expected;
         double *expected;       /* learner_expected() when the case began; missing in older records */

@@ -6,6 +6,7 @@
 /* The case's features: those of SMT-LIB, then those of DIMACS. NaN: not known; a case that does not parse has only NaN. */
 int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret);
 size_t portfolio_n_features(void); /* of both formats together */
+uint64_t portfolio_features_id(void); /* of the list of their names; not 0 */
 
 /* True for an answer that contradicts the case's :status. */
 static inline bool is_wrong(enum verdict v, const struct case_info *info)

@@ -185,7 +185,7 @@ static int begin_portfolio(struct running *run)
         free(steal_pointer(t->alarm));
         free(steal_pointer(t->expected));
         if (r == 0)
-                r = learned_take(q->workspace, q->portfolio, t->n_features, &run->learned);
+                r = learned_take(q->workspace, q->portfolio, &run->learned);
         if (r < 0)
                 return r;
         t->number = run->learned->next;

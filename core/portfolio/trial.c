@@ -11,13 +11,14 @@
 
 #include "cache/base/transfer.h"
 
-#define VERSION 2
+#define VERSION             3
+#define WITHOUT_FEATURES_ID 2 /* an older version */
 
 struct trial *trial_new(size_t n_arms)
 {
         struct trial *t = allocate(1, sizeof(*t));
 
-        *t = (struct trial){.n_arms = n_arms, .runs = allocate(n_arms, sizeof(*t->runs))};
+        *t = (struct trial){.n_arms = n_arms, .features_id = portfolio_features_id(), .runs = allocate(n_arms, sizeof(*t->runs))};
         return t;
 }
 
@@ -43,7 +44,9 @@ static void *transfer_list(struct transfer *t, void *list, size_t *n, size_t siz
 
 static void transfer_trial(struct transfer *t, struct trial *x)
 {
-        transfer_version(t, VERSION);
+        const bool is_older = transfer_reads(t) && record_left(&t->from) > 0 && *t->from.at == WITHOUT_FEATURES_ID;
+
+        transfer_version(t, is_older ? WITHOUT_FEATURES_ID : VERSION);
         transfer_u32(t, &x->number);
         transfer_u32(t, &x->case_id);
         transfer_u64(t, (uint64_t *)&x->measured);
@@ -52,6 +55,8 @@ static void transfer_trial(struct transfer *t, struct trial *x)
         transfer_real(t, &x->seconds);
         x->features = transfer_list(t, x->features, &x->n_features, sizeof(*x->features), 8);
         transfer_reals(t, x->features, x->n_features);
+        if (!is_older)
+                transfer_u64(t, &x->features_id);
         x->expected = transfer_list(t, x->expected, &x->n_expected, sizeof(*x->expected), 8);
         transfer_reals(t, x->expected, x->n_expected);
         x->runs = transfer_list(t, x->runs, &x->n_arms, sizeof(*x->runs), 11);
@@ -296,7 +301,7 @@ static int fact_known(struct workspace *w, const struct portfolio *p, const stru
 
         if (!recipe_takes(a->recipe, info->format))
                 return -ENOENT;
-        r = run_find(w, &cell, true, &f);
+        r = run_find(w, &cell, FACT_BRIEF, &f);
         if (r < 0)
                 return r;
         ret->verdict = f->verdict;

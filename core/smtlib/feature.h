@@ -5,7 +5,7 @@
 #include "core/smtlib/script.h"
 
 struct feature {
-        const char *name;    /* lower case, words joined by -; stable, as it is the key in a selector's memory */
+        const char *name;    /* lower case, words joined by -; stable: people and scripts read it */
         const char *meaning; /* one sentence */
 };
 

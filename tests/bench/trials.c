@@ -83,7 +83,7 @@ static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, 
         if (!now)
                 exit(1);
         begin = cpu_ms();
-        check(learned_take(w, p, features, &l), "learning");
+        check(learned_take(w, p, &l), "learning");
         told = cpu_ms() - begin;
         for (size_t i = 0; i < ARRAY_SIZE(took); i++) {
                 make_features(&random, features, differ, now);
@@ -99,7 +99,7 @@ static void measure(struct workspace *w, const struct portfolio *p, uint32_t n, 
         put = (cpu_ms() - begin) / 10;
         learned_give(w, l);
         begin = cpu_ms();
-        check(learned_take(w, p, features, &l), "learning");
+        check(learned_take(w, p, &l), "learning");
         printf("trials\tfirst case [ms]\tdeciding [ms]\tputting [ms]\ttelling one more [ms]\n%u\t%.1f\t%.3f\t%.3f\t%.3f\n", n, told,
                stat_median(took, ARRAY_SIZE(took)), put, (cpu_ms() - begin) / 10);
         learned_give(w, l);
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
         check(workspace_open(dir, 0, &w), "opening it");
         check(portfolio_add(w, "p", arms, settings), "adding a portfolio");
         check(portfolio_open(w, "p", &p), "opening it");
-        check(learned_take(w, p, portfolio_n_features(), &l), "a learner");
+        check(learned_take(w, p, &l), "a learner");
         for (uint32_t i = 0; i < n; i++)
                 check(put_one(w, p, &question, l->learner, &random, i, differ), "putting a trial");
         learned_give(w, l);

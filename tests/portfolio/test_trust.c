@@ -1,5 +1,7 @@
 /* Arms that answer against a case's :status, in the order in which this may come to light. The arms' runs are given, so that no solver is needed. */
 #include "cache/store/store.h"
+#include "core/portfolio/learned.h"
+#include "core/portfolio/learner_internal.h"
 #include "core/portfolio/portfolio_internal.h"
 
 #include "tests/support/test.h"
@@ -195,6 +197,57 @@ START_TEST(test_run_that_was_stopped_is_a_timeout)
 }
 END_TEST
 
-SUITE("trust", test_run_that_was_stopped_is_a_timeout, test_case_of_an_unreadable_trial_is_answered_again, test_case_without_an_arm_is_asked_again,
+static size_t learned_from(void)
+{
+        struct learned *l;
+        size_t n;
+
+        assert_ok(learned_take(w, p, &l));
+        n = l->learner->n;
+        learned_give(w, l);
+        return n;
+}
+
+/* Features of the same number, but not the same ones. An older record has only their number. */
+START_TEST(test_trials_with_other_features_are_passed_over)
+{
+        static const char *const names[] = {"a", "b", "c"};
+
+        world();
+        for (uint32_t i = 0; i < 3; i++) {
+                cleanup_trial struct trial *t = trial_new(2), *there = NULL;
+                cleanup(case_info_unrefp) struct case_info *info = NULL;
+                cleanup_free char *text = format_string("; %s\n(check-sat)\n", names[i]);
+
+                assert_ok(cases_add_unlisted(workspace_cases(w), names[i], slice_string(text), &t->case_id));
+                assert_ok(cases_get(workspace_cases(w), t->case_id, &info));
+                t->winner = 2;
+                t->verdict = VERDICT_UNKNOWN;
+                t->n_features = portfolio_n_features();
+                t->features = allocate(t->n_features, sizeof(*t->features));
+                t->features_id += i == 1;
+                assert_ok(trial_put(w, p, info, t, &there));
+                if (i == 2) {
+                        const size_t at = 1 + 4 + 4 + 8 + 1 + 4 + 8 + 4 + 8 * t->n_features; /* of features_id */
+                        uint8_t key[TRIAL_KEY_SIZE], *bytes;
+                        cleanup_blob struct blob b = {0};
+
+                        trial_key(key, &p->epoch, 't', t->number);
+                        assert_ok(store_fetch(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key, sizeof(key)), &b));
+                        bytes = allocate(b.size, 1);
+                        memcpy(bytes, b.data, at);
+                        memcpy(bytes + at, (const uint8_t *)b.data + at + 8, b.size - at - 8);
+                        bytes[0] = 2;
+                        assert_ok(store_set(workspace_store(w), TABLE_PORTFOLIOS, SLICE(key, sizeof(key)), SLICE(bytes, b.size - 8)));
+                        free(bytes);
+                }
+        }
+        ck_assert_uint_eq(learned_from(), 2);
+        end();
+}
+END_TEST
+
+SUITE("trust", test_trials_with_other_features_are_passed_over,
+      test_run_that_was_stopped_is_a_timeout, test_case_of_an_unreadable_trial_is_answered_again, test_case_without_an_arm_is_asked_again,
       test_dimacs_that_an_older_version_gave_to_no_command_is_asked_again, test_note_of_an_older_store_counts,
       test_second_lie_stays_when_first_is_doubted, test_wrong_statuses_cost_no_place, test_wrong_statuses_seen_in_turn_cost_no_place)
