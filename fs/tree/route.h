@@ -43,7 +43,7 @@ enum listed {
 
 struct route {
         uint16_t kind;      /* part of inode numbers: never reused */
-        uint8_t place;      /* for rows below a seed or a time limit: the `place` in inode numbers, from 1; never reused */
+        uint8_t place;      /* for rows below a seed or a time limit: the `place` in inode numbers, from 1; never reused. 15 is the last */
         const uint16_t *in; /* kinds of the folders it is in: IN() */
         const char *name;   /* fixed, or NULL */
         const char *shown;  /* how the README shows a name that varies: "<sha>" */

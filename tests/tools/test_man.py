@@ -125,6 +125,12 @@ lists = {"solverfs-run(1)": pages["solverfs-run.1.scd"], "run --help": re.sub(r"
 report("every file of a cell is named where run --print is explained or completed",
        [f"{name}: {f}" for name, text in lists.items() for f in files if not re.search(rf"(?<![\w.]){re.escape(f)}(?![\w.]*\w)", text)] if len(files) > 8 else ["the table was not found"])
 
+formats = re.findall(r"[a-z]+", re.search(r'EXPORT_FORMATS "(.*)"', (man.parents[1] / "core/report/export.h").read_text()).group(1).replace(" or ", " "))
+lists |= {"solverfs-export(1)": "".join(t for p, t in pages.items() if "*export*" in t), "exporting.md": (man.parent / "exporting.md").read_text()}
+del lists["solverfs-run(1)"], lists["run --help"]
+report("every format of export is named where it is explained or completed",
+       [f"{name}: {f}" for name, text in lists.items() for f in formats if f not in text] if len(formats) > 4 else ["the list was not found"])
+
 linked = {p.removesuffix(".scd") for p in pages}
 meson = (man / "meson.build").read_text()
 report("every page is installed", [p for p in sorted(linked) if f"'{p}'" not in meson])
