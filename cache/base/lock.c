@@ -119,9 +119,9 @@ int lock_wait(const char *dir, const char *name, bool shared, int *ret_fd)
 
 int lock_wait_for(const char *dir, const char *name, const struct progress *p, const char *what, int *ret_fd)
 {
-        int r = p ? -EAGAIN : lock_wait(dir, name, false, ret_fd);
+        int r = p ? -EAGAIN : lock_wait(dir, name, LOCK_ALONE, ret_fd);
 
-        while (r == -EAGAIN && (r = lock_try(dir, name, false, ret_fd)) == -EAGAIN) {
+        while (r == -EAGAIN && (r = lock_try(dir, name, LOCK_ALONE, ret_fd)) == -EAGAIN) {
                 if (progress_step(p, what, 0, 0) < 0)
                         return -ECANCELED;
                 poll(NULL, 0, LOOK_MS);

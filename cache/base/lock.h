@@ -9,6 +9,7 @@ bool lock_has_no_room(int r); /* of any lock's error: the disk is full, or read-
 
 /* -- by name ---------------------------------------------------------------------------------------------------- */
 
+enum { LOCK_ALONE = false, LOCK_SHARED = true }; /* of `shared` */
 /* Opens (creating, 0600) and locks `dir/name`. 0 with *ret_fd held; -EAGAIN: held by another. A shared lock also works on a read-only disk if the file
  * exists. Closing the descriptor frees the lock; the file stays. */
 int lock_try(const char *dir, const char *name, bool shared, int *ret_fd);

@@ -138,6 +138,21 @@ void list_grow_sized(void *list, size_t n, size_t size)
 
 /* -- bytes -- */
 
+bool slice_next_line(struct slice *rest, struct slice *ret)
+{
+        const char *begin = rest->data, *newline;
+        size_t n;
+
+        if (rest->size == 0)
+                return false;
+        newline = memchr(begin, '\n', rest->size);
+        n = newline ? (size_t)(newline - begin) : rest->size;
+        *ret = SLICE(begin, n);
+        n += newline != NULL;
+        *rest = SLICE(begin + n, rest->size - n);
+        return true;
+}
+
 struct slice slice_last_lines(struct slice text, unsigned lines, size_t most)
 {
         const char *end = (const char *)text.data + text.size, *begin = end - MIN(text.size, most), *at = end;

@@ -112,7 +112,7 @@ static inline int steal_fd(int *fd)
         return v;
 }
 
-/* -- memory --------------------------------------------------------------------------------------------------------
+/* -- memory, and text in it ----------------------------------------------------------------------------------------
  *
  * Small allocations (a structure, a name, a list: a few megabytes at most) never fail: without memory the process ends and may start over
  * (lost.h), and nothing stored is lost. Larger ones use malloc() and may fail. */
@@ -198,6 +198,8 @@ static inline uint64_t load_8(const void *p)
         memcpy(&n, p, sizeof(n));
         return n;
 }
+/* Takes the next line, without its newline, from `rest`. False at the end. */
+bool slice_next_line(struct slice *rest, struct slice *ret);
 /* The last `lines` lines of a text, at most `most` bytes. */
 struct slice slice_last_lines(struct slice text, unsigned lines, size_t most);
 

@@ -64,11 +64,13 @@ void db_condemn(struct db *d, const char *what);
 /* The same; returns -EIO. A command that has printed nothing starts over instead (lost.h). */
 int db_damaged(struct db *d, const char *what);
 
+enum { DB_READ = false, DB_WRITE = true };
 int db_begin(struct db *d, bool write, MDB_txn **ret);
 int db_renew(struct db *d, MDB_txn *txn);
 void db_reset(struct db *d, MDB_txn *txn);
 int db_commit(struct db *d, MDB_txn *txn);
 void db_abort(struct db *d, MDB_txn *txn);
+enum { DB_EXISTING = false, DB_CREATE = true };
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret);
 
 /* Copies the value. `ret` may be NULL, to ask only whether the key exists. -ENOENT without a sentence. */

@@ -162,7 +162,7 @@ static int add_entry(void *user, const char *folder, const char *name)
                 e->bytes += (uint64_t)st.st_size;
         } else if (strncmp(name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE) {
                 remove_unless_held(path); /* left by a crash */
-        } else if (fnmatch(".*.lock", name, 0) == 0 && lock_try(folder, name, false, &lock) == 0) {
+        } else if (fnmatch(".*.lock", name, 0) == 0 && lock_try(folder, name, LOCK_ALONE, &lock) == 0) {
                 lock_release_unlink(folder, name, lock); /* likewise */
         }
         return 0;
@@ -218,7 +218,7 @@ static int materialize_once(struct program_folder *f, const struct wanted *w, in
         int lock, r;
 
         snprintf(name, sizeof(name), ".%s.lock", w->hex);
-        r = lock_wait(f->dir, name, false, &lock);
+        r = lock_wait(f->dir, name, LOCK_ALONE, &lock);
         if (r < 0)
                 return r;
         r = open_materialized(f, w->path, w->size, ret_fd);

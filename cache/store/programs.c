@@ -52,7 +52,7 @@ static char *path_of(const struct programs *p, const struct digest *id)
 
 static int take_lock(const struct programs *p, int *ret_fd)
 {
-        return p->read_only ? errorf(-EROFS, "the store in %s is open read-only", p->dir) : lock_wait(p->folder, LOCK, false, ret_fd);
+        return p->read_only ? errorf(-EROFS, "the store in %s is open read-only", p->dir) : lock_wait(p->folder, LOCK, LOCK_ALONE, ret_fd);
 }
 
 /* -- one file --------------------------------------------------------------------------------------------------- */

@@ -94,11 +94,11 @@ static struct store_txn *txn_new(struct store *s, bool write)
 
 static int begin_reading(struct db *db, MDB_txn **ret)
 {
-        int r = db_begin(db, false, ret);
+        int r = db_begin(db, DB_READ, ret);
 
         if (r == -EAGAIN) { /* dead processes may hold the slots */
                 db_clear_readers(db);
-                r = db_begin(db, false, ret);
+                r = db_begin(db, DB_READ, ret);
         }
         return r;
 }
@@ -191,7 +191,7 @@ static int begin_writing(struct store_txn *t, unsigned flags)
         struct environment *e = t->env;
         struct db *db = t->index->db;
         uint64_t now = now_ns();
-        int r = db_begin(db, true, &t->txn);
+        int r = db_begin(db, DB_WRITE, &t->txn);
 
         if (r < 0)
                 return r;

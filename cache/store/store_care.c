@@ -51,11 +51,11 @@ static int compact_table(struct db *db, MDB_txn *txn, const char *name, struct j
 {
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi dbi;
-        int r = db_table(db, txn, name, false, &dbi);
+        int r = db_table(db, txn, name, DB_EXISTING, &dbi);
 
         if (r < 0)
                 return r;
-        for (r = walk_first(&w, db, txn, dbi, SLICE(NULL, 0), true); r == 0; r = walk_next(&w, true)) {
+        for (r = walk_first(&w, db, txn, dbi, SLICE(NULL, 0), WALK_FRAMES); r == 0; r = walk_next(&w, WALK_FRAMES)) {
                 struct slice key = SLICE(w.key, w.key_size), frame = SLICE(w.frame, w.frame_size);
                 cleanup_blob struct blob value = {0};
 
@@ -75,11 +75,11 @@ static int compact_tables(struct db *db, MDB_txn *txn, struct journal_compaction
 {
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi names;
-        int r = db_table(db, txn, NULL, false, &names);
+        int r = db_table(db, txn, NULL, DB_EXISTING, &names);
 
         if (r < 0)
                 return r;
-        for (r = walk_first(&w, db, txn, names, SLICE(NULL, 0), false); r == 0; r = walk_next(&w, false)) {
+        for (r = walk_first(&w, db, txn, names, SLICE(NULL, 0), WALK_KEYS); r == 0; r = walk_next(&w, WALK_KEYS)) {
                 char name[sizeof(w.key) + 1];
 
                 memcpy(name, w.key, w.key_size);
@@ -259,7 +259,8 @@ static int check_table(struct check *c, size_t table)
 
         if (!txn_has(c->txn, table))
                 return 0;
-        for (r = walk_first(&w, c->txn->index->db, c->txn->txn, txn_dbi(c->txn, table), SLICE(NULL, 0), true); r == 0; r = walk_next(&w, true)) {
+        r = walk_first(&w, c->txn->index->db, c->txn->txn, txn_dbi(c->txn, table), SLICE(NULL, 0), WALK_FRAMES);
+        for (; r == 0; r = walk_next(&w, WALK_FRAMES)) {
                 r = check_value(c, table, SLICE(w.key, w.key_size), SLICE(w.frame, w.frame_size));
                 if (r < 0)
                         return r;

@@ -90,7 +90,7 @@ static int open_tables(struct environment *e, struct index *x, MDB_txn *txn, boo
 static int look_in(struct environment *e, struct index *x, struct journal_position *at)
 {
         MDB_txn *txn;
-        int r = db_begin(x->db, false, &txn), absent;
+        int r = db_begin(x->db, DB_READ, &txn), absent;
 
         if (r < 0)
                 return r;
@@ -116,7 +116,7 @@ static int write_in(struct environment *e, struct index *x, bool alone, struct j
         uint8_t format[4];
         struct journal_position found = *at;
         MDB_txn *txn;
-        int r = db_begin(x->db, true, &txn);
+        int r = db_begin(x->db, DB_WRITE, &txn);
 
         if (r < 0)
                 return r;
@@ -199,12 +199,12 @@ static int rescue_table(struct rescue *s, const char *name)
 {
         cleanup(walk_done) struct walk w = {0};
         MDB_dbi to, dbi;
-        int step = db_table(s->old, s->from, name, false, &dbi), r;
+        int step = db_table(s->old, s->from, name, DB_EXISTING, &dbi), r;
 
         if (step < 0)
                 return unless_damaged(step);
-        r = db_table(s->index->db, s->txn, name, true, &to);
-        for (step = walk_first(&w, s->old, s->from, dbi, SLICE(NULL, 0), true); r == 0 && step == 0; step = walk_next(&w, true))
+        r = db_table(s->index->db, s->txn, name, DB_CREATE, &to);
+        for (step = walk_first(&w, s->old, s->from, dbi, SLICE(NULL, 0), WALK_FRAMES); r == 0 && step == 0; step = walk_next(&w, WALK_FRAMES))
                 r = rescue_value(s, to, name, &w);
         return r < 0 ? r : unless_damaged(step);
 }
@@ -213,7 +213,7 @@ static int rescue_table(struct rescue *s, const char *name)
 static int applied_once(struct rescue *s, struct journal_position at)
 {
         MDB_dbi meta;
-        int r = db_table(s->old, s->from, META_TABLE, false, &meta)
+        int r = db_table(s->old, s->from, META_TABLE, DB_EXISTING, &meta)
             ?: applied_get(s->old, s->from, meta, &s->applied);
 
         if (r < 0 || s->applied.segment == 0)
@@ -249,9 +249,9 @@ static int rescue(struct environment *e, struct index *x, const char *path, uint
 
         if (r < 0)
                 return unless_damaged(r);
-        r = unless_damaged(db_begin(s.old, false, &s.from));
+        r = unless_damaged(db_begin(s.old, DB_READ, &s.from));
         if (s.from)
-                r = db_begin(x->db, true, &s.txn);
+                r = db_begin(x->db, DB_WRITE, &s.txn);
         if (s.txn) {
                 r = rescue_facts(&s, damaged, at, ret_segment);
                 if (r == 0)

@@ -128,6 +128,7 @@ struct walk {
         char *frame; /* malloc'd; grows */
         size_t frame_size, capacity;
 };
+enum { WALK_KEYS = false, WALK_FRAMES = true }; /* of `frames` */
 int walk_first(struct walk *w, struct db *db, MDB_txn *txn, MDB_dbi dbi, struct slice from, bool frames);
 int walk_next(struct walk *w, bool frames);
 void walk_done(struct walk *w);

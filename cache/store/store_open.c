@@ -75,7 +75,7 @@ static int take_open_lock(struct environment *e, bool *ret_alone)
 
         *ret_alone = r == 0 && !e->read_only;
         if (r == -EAGAIN)
-                r = lock_wait(e->dir, "store.lock", true, &e->open_fd);
+                r = lock_wait(e->dir, "store.lock", LOCK_SHARED, &e->open_fd);
         if (e->read_only && (r == -EROFS || r == -EACCES || r == -ENOENT))
                 return 0;
         return r;

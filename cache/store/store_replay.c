@@ -27,7 +27,7 @@ static int table_by_name(struct replayer *p, struct slice name, MDB_dbi *ret)
         memcpy(text, name.data, name.size);
         text[name.size] = '\0';
         if (strcmp(text, p->other_name) != 0) {
-                r = db_table(p->index->db, *p->txn, text, true, &p->other);
+                r = db_table(p->index->db, *p->txn, text, DB_CREATE, &p->other);
                 if (r < 0)
                         return r;
                 memcpy(p->other_name, text, name.size + 1);
@@ -49,7 +49,7 @@ static int replay_commit(struct replayer *p, struct journal_position end)
                 return r;
         r = db_commit(db, *p->txn);
         *p->txn = NULL;
-        return r < 0 ? r : db_begin(db, true, p->txn);
+        return r < 0 ? r : db_begin(db, DB_WRITE, p->txn);
 }
 
 static int replay_record(void *user, const struct journal_record *record)

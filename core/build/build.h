@@ -57,6 +57,7 @@ int build_differences(struct programs *programs, const struct build_record *a, c
 bool build_limit_is_raised(const char *reason, const struct recipe_limits *now);
 #define BUILD_RECORD_VERSION 2 /* its first byte in the store */
 int build_record_encode(const struct build_record *b, struct buffer *ret);
+enum { WITHOUT_LOG = false, WITH_LOG = true }; /* of `with_log`, here and in the queries */
 /* -EBADMSG; -ENOENT for an incremental build of an older version; the commit is to be built again. */
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret);
 

@@ -43,11 +43,11 @@ static void hear(void *user, struct slice text)
 
 static int lock_file(struct live_log *l)
 {
-        int r = lock_try(l->dir, l->name, false, &l->fd);
+        int r = lock_try(l->dir, l->name, LOCK_ALONE, &l->fd);
 
         for (unsigned i = 0; r == -EAGAIN && i < TAKE_TRIES; i++) {
                 nanosleep(&(struct timespec){.tv_nsec = (long)TAKE_NS}, NULL);
-                r = lock_try(l->dir, l->name, false, &l->fd);
+                r = lock_try(l->dir, l->name, LOCK_ALONE, &l->fd);
         }
         return r;
 }

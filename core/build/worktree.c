@@ -50,7 +50,7 @@ static int worktree_open(const char *work_dir, unsigned number, struct worktree 
         snprintf(ret->old, PATH_SIZE, "%s/%u.old", work_dir, number);
         snprintf(ret->state, PATH_SIZE, "%s/%u.state", work_dir, number);
         snprintf(ret->tools, PATH_SIZE, "%s/%u.tools", work_dir, number);
-        r = lock_try(work_dir, name, false, &ret->lock);
+        r = lock_try(work_dir, name, LOCK_ALONE, &ret->lock);
         return r == 0 || r == -EAGAIN ? r : errorf(r, "cannot lock the worktree %s: %s", ret->path, strerror(-r));
 }
 

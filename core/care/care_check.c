@@ -78,7 +78,7 @@ static void unreadable(struct checking *c, const char *area, struct slice key)
 static void look_at_build(struct checking *c, struct slice key, struct slice value)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_record_decode(value, true, &record);
+        int r = build_record_decode(value, WITH_LOG, &record);
 
         c->report->builds++;
         if (r < 0 && r != -ENOENT)
@@ -100,7 +100,7 @@ static int check_builds(struct checking *c)
 static int look_at_fact(struct checking *c, struct slice key, struct slice value)
 {
         cleanup(fact_unrefp) struct fact *f = NULL;
-        int r = fact_decode(value, false, &f);
+        int r = fact_decode(value, FACT_WHOLE, &f);
 
         if (r == -ENOMEM) /* possible: a run's output may be large */
                 return r;

@@ -174,7 +174,7 @@ static int drop_leftovers(struct collecting *c)
 {
         cleanup_close int lock = -1;
         /* `solver add` holds this lock: the repository exists before the config names it. */
-        int r = lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock);
+        int r = lock_try(workspace_dir(c->workspace), "solvers.lock", LOCK_ALONE, &lock);
 
         if (r == 0)
                 r = drop_leftovers_in(c, "repos", why_repository) ?: drop_leftovers_in(c, "work", why_worktrees);
@@ -264,7 +264,7 @@ static int drop_ccache(struct collecting *c, bool all)
         c->freed->ccache.left = size_of(path);
         if (!all)
                 return 0;
-        r = lock_try(workspace_dir(c->workspace), "ccache.lock", false, &lock);
+        r = lock_try(workspace_dir(c->workspace), "ccache.lock", LOCK_ALONE, &lock);
         if (r < 0)
                 return r == -EAGAIN ? 0 : r;
         c->freed->ccache.left = 0;
@@ -296,7 +296,7 @@ static void note_build(const struct collecting *c, struct slice value)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
 
-        if (build_record_decode(value, false, &record) < 0)
+        if (build_record_decode(value, WITHOUT_LOG, &record) < 0)
                 return; /* fsck reports records that cannot be read */
         for (size_t i = 0; record->ok && i < record->n_outputs; i++) {
                 struct kept_program *p = find_in_list(&record->outputs[i].id, c->programs, c->n_programs, sizeof(*p), digest_compare);
@@ -399,7 +399,7 @@ static int drop_downloads(struct collecting *c)
 {
         cleanup_close int lock = -1;
 
-        if (lock_try(workspace_dir(c->workspace), "solvers.lock", false, &lock) < 0 ||
+        if (lock_try(workspace_dir(c->workspace), "solvers.lock", LOCK_ALONE, &lock) < 0 ||
             care_wanted_files(c->workspace, &c->wanted) < 0)
                 return 0;
         digest_list_sort(&c->wanted);

@@ -287,7 +287,7 @@ static bool is_known(struct store_txn *t, const uint8_t key[FACT_KEY_SIZE], cons
         cleanup(fact_unrefp) struct fact *there = NULL;
         cleanup_blob struct blob b = {0};
 
-        return store_get(t, TABLE_FACTS, SLICE(key, FACT_KEY_SIZE), &b) == 0 && fact_decode(SLICE(b.data, b.size), true, &there) == 0 &&
+        return store_get(t, TABLE_FACTS, SLICE(key, FACT_KEY_SIZE), &b) == 0 && fact_decode(SLICE(b.data, b.size), FACT_BRIEF, &there) == 0 &&
                (there->measured >= f->measured || (!is_dated && is_same(there, f)));
 }
 

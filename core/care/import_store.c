@@ -408,7 +408,7 @@ static int prepare_fact(struct import *i, struct row *row)
         json_t *j;
         int r;
 
-        if (row->key.size < RUN_KEY_SIZE || fact_decode(SLICE(row->value.data, row->value.size), false, &row->fact) < 0)
+        if (row->key.size < RUN_KEY_SIZE || fact_decode(SLICE(row->value.data, row->value.size), FACT_WHOLE, &row->fact) < 0)
                 return 0;
         j = json_loadb(row->fact->json.data ? row->fact->json.data : "", row->fact->json.size, 0, NULL);
         machine = json_text(j, "machine", "");
@@ -553,7 +553,7 @@ static int prepare_build(struct import *i, struct row *row)
         r = workspace_solvers(i->source->here, &l);
         if (r == 0)
                 find_used(i, l, row);
-        build_record_decode(SLICE(row->value.data, row->value.size), false, &row->record);
+        build_record_decode(SLICE(row->value.data, row->value.size), WITHOUT_LOG, &row->record);
         program = row->record ? build_record_program(row->record) : NULL;
         if (!program || !first_seen(i, program))
                 return r;

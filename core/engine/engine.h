@@ -152,8 +152,9 @@ typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason
 
 /* Asks for one value; for many see core/engine/ask.h. 0: `fn` is called with the answer (perhaps before this returns), unless engine_leave() takes
  * the ticket back first. -EAGAIN: the queue is full; -EROFS: the value is not known, and the store is read-only. The answer or engine_leave() frees
- * the ticket. `again` measures anew even if a value is stored. *ret is set before the answer can come, and unchanged if it comes at once; q stays the
+ * the ticket. `again` computes anew even if a value is stored. *ret is set before the answer can come, and unchanged if it comes at once; q stays the
  * caller's. */
+enum { COMPUTE_IF_UNKNOWN = false, COMPUTE_AGAIN = true }; /* of `again` */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
 /* Takes a ticket back. `t` is the `ret` of engine_ask(): it is read under the engine's lock, so it may still be NULL while another thread is in

@@ -216,7 +216,7 @@ int view_lock(struct engine *e)
         char pid[16];
 
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        return e->alive >= 0 ? 0 : lock_try(e->engines_dir, pid, true, &e->alive); /* shared: a process may have two engines */
+        return e->alive >= 0 ? 0 : lock_try(e->engines_dir, pid, LOCK_SHARED, &e->alive); /* shared: a process may have two engines */
 }
 
 int view_open(struct engine *e)

@@ -245,7 +245,7 @@ int job_give_way(struct job *j)
 /* -EAGAIN if it is taken. Nothing is computed by an engine that is not seen to live: its scratch folders would be swept. */
 static int claim_take(struct job *j)
 {
-        return view_lock(j->engine) ?: lock_try(j->engine->claims_dir, digest_text(&j->query->key).s, false, &j->claim);
+        return view_lock(j->engine) ?: lock_try(j->engine->claims_dir, digest_text(&j->query->key).s, LOCK_ALONE, &j->claim);
 }
 
 static void claim_release(struct job *j)

@@ -49,7 +49,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                               builder->name);
         r = make_dirs(work, 0700);
         if (r == 0 && settings->ccache) {
-                r = lock_wait(workspace_dir(w), "ccache.lock", true, &held); /* gc leaves it alone */
+                r = lock_wait(workspace_dir(w), "ccache.lock", LOCK_SHARED, &held); /* gc leaves it alone */
                 if (r == 0)
                         r = make_dirs(ccache, 0700);
         }

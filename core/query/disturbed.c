@@ -140,7 +140,7 @@ static int query_of(struct workspace *w, const struct note *note, struct query *
         cleanup_noted struct noted_cell n = {0};
         int r = noted_open(w, note, &n);
 
-        if (r == 0 && n.fact->disturbed && build_find(w, n.cell.solver, n.cell.commit, false, &record) == 0 && build_is_usable(w, record))
+        if (r == 0 && n.fact->disturbed && build_find(w, n.cell.solver, n.cell.commit, WITHOUT_LOG, &record) == 0 && build_is_usable(w, record))
                 return make_query(w, note, &n.cell, ret);
         return r == -ENOENT ? 0 : r;
 }
@@ -208,7 +208,7 @@ static void remeasure_next(struct remeasuring *m)
 
         if (!is_idle(m) || disturbed_count(m->workspace, &waiting) < 0 || waiting == 0 || !is_quiet(m) || next_query(m->workspace, m->end, &q) < 0)
                 return;
-        r = engine_get(m->engine, q, PRIORITY_BATCH, true, m->end, &v);
+        r = engine_get(m->engine, q, PRIORITY_BATCH, COMPUTE_AGAIN, m->end, &v);
         if (r == 0 || r == -ECANCELED)
                 return;
         log_warning("a disturbed result could not be measured again: %s", error_message(r));

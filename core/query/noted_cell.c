@@ -177,6 +177,6 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
                 r = ret->cell.info->derived ? scrambled_take_status(w, &inputs, &ret->cell.info) : -ENOENT;
         free(inputs.list);
         if (r == 0)
-                r = run_find(w, &ret->cell, true, &ret->fact);
+                r = run_find(w, &ret->cell, FACT_BRIEF, &ret->fact);
         return r == -ESTALE ? -ENOENT : r;
 }

@@ -40,7 +40,7 @@ static int build_query_find(struct query *query, struct value **ret)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         struct digest key;
         int r = build_query_key(q, &key)
-            ?: build_record_find(q->workspace, q->solver, q->commit, &key, false, &record);
+            ?: build_record_find(q->workspace, q->solver, q->commit, &key, WITHOUT_LOG, &record);
 
         if (r == 0 && ((q->is_current && build_tools_changed(q->workspace, &key, NULL)) || !build_is_usable(q->workspace, record)))
                 r = -ENOENT;
@@ -54,7 +54,7 @@ static int build_query_find(struct query *query, struct value **ret)
 static int make_record(struct build_query *q, struct job *j, struct build_record **ret)
 {
         cleanup(build_record_unrefp) struct build_record *known = NULL, *record = NULL;
-        int r = build_record_find(q->workspace, q->solver, q->commit, &q->build_key, true, &known);
+        int r = build_record_find(q->workspace, q->solver, q->commit, &q->build_key, WITH_LOG, &known);
 
         if (r == 0 || r == -ENOENT)
                 r = build_commit(q->workspace, q->solver, q->commit, &q->build_key, job_again(j), j, &record);

@@ -29,7 +29,7 @@ static int find_output(const struct build_query *q, struct build_record **ret, c
 
         *ret_output = NULL;
         if (r == 0)
-                r = build_record_find(q->workspace, q->solver, q->commit, &key, false, ret);
+                r = build_record_find(q->workspace, q->solver, q->commit, &key, WITHOUT_LOG, ret);
         for (size_t i = 0; r == 0 && !*ret_output && i < (*ret)->n_outputs; i++)
                 if (!q->output || strcmp(q->output, (*ret)->outputs[i].name) == 0)
                         *ret_output = &(*ret)->outputs[i];

@@ -66,9 +66,9 @@ static int find_resolved(const struct run_query *q, const struct resolved_cell *
         int r = find_input(q, &input);
 
         if (r == 0)
-                r = q->is_value ? resolved_find(q->workspace, resolved, input, false, &f) : sample_find(q, resolved, &f);
+                r = q->is_value ? resolved_find(q->workspace, resolved, input, FACT_WHOLE, &f) : sample_find(q, resolved, &f);
         if (r == -ENOENT && !q->cell.machine) { /* a commit that cannot be built is an answer, too */
-                r = build_record_find(q->workspace, q->cell.solver, q->cell.commit, &resolved->build, false, &failed);
+                r = build_record_find(q->workspace, q->cell.solver, q->cell.commit, &resolved->build, WITHOUT_LOG, &failed);
                 if (r == 0 && failed->ok)
                         r = -ENOENT;
         }
@@ -228,7 +228,7 @@ int run_query_measure(const struct run_query *q, struct job *j, struct fact **re
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         struct digest program;
         json_t *about;
-        int r = build_record_find(q->workspace, q->cell.solver, q->cell.commit, &q->resolved.build, false, &record);
+        int r = build_record_find(q->workspace, q->cell.solver, q->cell.commit, &q->resolved.build, WITHOUT_LOG, &record);
 
         if (r < 0)
                 return r;

@@ -229,7 +229,7 @@ static int choose(struct store_txn *t, struct keeping *k, const struct measureme
         int r = fact_encode(chosen, &b);
 
         if (r == 0)
-                r = fact_decode(SLICE(b.data, b.size), false, &k->value); /* a copy, to be changed */
+                r = fact_decode(SLICE(b.data, b.size), FACT_WHOLE, &k->value); /* a copy, to be changed */
         if (r < 0)
                 return r;
         moves = former && (chosen->measured != former->measured || chosen->wall_ns != former->wall_ns || chosen->cpu_ns != former->cpu_ns ||

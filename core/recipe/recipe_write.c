@@ -258,7 +258,7 @@ static int edit_config(const char *path, const struct edit *e)
         file = file ?: format_string("%s%s", strchr(path, '/') ? "" : "./", path);
         dir = copy_prefix(file, (size_t)(strrchr(file, '/') + 1 - file));
         lock_name = format_string(".%s.writing", basename(file));
-        r = lock_wait(dir, lock_name, false, &lock);
+        r = lock_wait(dir, lock_name, LOCK_ALONE, &lock);
         if (r < 0)
                 return r;
         r = rewrite_file(file, *e);

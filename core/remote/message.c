@@ -307,7 +307,7 @@ int remote_built_read(struct slice body, struct buffer *log, struct build_record
         int e = record_u64(&r) == log->size ? 0 : -EBADMSG;
 
         if (e == 0)
-                e = build_record_decode(record_slice(&r, record_left(&r)), true, &b);
+                e = build_record_decode(record_slice(&r, record_left(&r)), WITH_LOG, &b);
         if (e == 0 && b->log.size > 0)
                 e = -EBADMSG;
         if (e == 0)

@@ -65,4 +65,5 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
  * and json empty (for listings and `time`). */
 #define FACT_VERSION 4
 int fact_encode(const struct fact *f, struct buffer *ret);
+enum { FACT_WHOLE = false, FACT_BRIEF = true }; /* of `brief`, here and in the queries */
 int fact_decode(struct slice bytes, bool brief, struct fact **ret);

@@ -70,7 +70,7 @@ static void sweep_lock(const char *store_dir, const char *dir, const char *name)
 {
         int fd;
 
-        if (!lock_is_held(dir, name) && lock_try(dir, name, false, &fd) == 0)
+        if (!lock_is_held(dir, name) && lock_try(dir, name, LOCK_ALONE, &fd) == 0)
                 lock_release_unlink(dir, name, fd);
 }
 
@@ -101,7 +101,7 @@ static void sweep_worktree(const char *store_dir, const char *dir, const char *n
             (strcmp(name + n, "scratch") != 0 && strcmp(name + n, "old") != 0))
                 return;
         snprintf(lock, sizeof(lock), "%u.lock", number);
-        if (lock_try(dir, lock, false, &fd) < 0)
+        if (lock_try(dir, lock, LOCK_ALONE, &fd) < 0)
                 return;
         remove_left(dir, name);
         lock_drop(fd);
@@ -139,8 +139,8 @@ int leftovers_own(const char *store_dir, int *ret_fd)
         int r;
 
         snprintf(pid, sizeof(pid), "%d", (int)getpid());
-        if (lock_try(engines, pid, false, ret_fd) < 0) /* an engine of this process has it, or a sweep of another */
-                return lock_wait(engines, pid, true, ret_fd);
+        if (lock_try(engines, pid, LOCK_ALONE, ret_fd) < 0) /* an engine of this process has it, or a sweep of another */
+                return lock_wait(engines, pid, LOCK_SHARED, ret_fd);
         sweep_each(store_dir, "scratch", sweep_own);
         r = lock_share(*ret_fd);
         if (r < 0)

@@ -25,21 +25,6 @@ bool verdict_find(struct slice name, enum verdict *ret)
 
 /* -- lines -- */
 
-bool slice_next_line(struct slice *rest, struct slice *ret)
-{
-        const char *begin = rest->data, *newline;
-        size_t n;
-
-        if (rest->size == 0)
-                return false;
-        newline = memchr(begin, '\n', rest->size);
-        n = newline ? (size_t)(newline - begin) : rest->size;
-        *ret = SLICE(begin, n);
-        n += newline != NULL;
-        *rest = SLICE(begin + n, rest->size - n);
-        return true;
-}
-
 static struct slice trimmed(struct slice s)
 {
         static const char spaces[] = " \t\r\v\f";

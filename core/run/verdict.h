@@ -33,9 +33,6 @@ static inline bool verdict_is_decided(enum verdict v)
         return v == VERDICT_SAT || v == VERDICT_UNSAT;
 }
 
-/* Takes the next line, without its newline, from `rest`. False at the end. */
-bool slice_next_line(struct slice *rest, struct slice *ret);
-
 struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd, like `ends` */
         uint64_t *ends;     /* for SMT-LIB: how much had been printed at the end of each answer's line */

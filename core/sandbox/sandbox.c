@@ -96,7 +96,7 @@ static int take_lease(uid_t uid, int *ret_lock)
         int r;
 
         snprintf(name, sizeof(name), "uid%u", (unsigned)uid);
-        r = lock_try(LEASES, name, false, &lock);
+        r = lock_try(LEASES, name, LOCK_ALONE, &lock);
         if (r < 0)
                 return r;
         r = is_lease_empty(lock) ? 0 : check_user_gone(uid);

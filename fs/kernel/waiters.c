@@ -83,7 +83,7 @@ void waiters_park(struct waiters *all, fuse_req_t req, const struct parked *p, s
                 waiter_answered(w, -EINTR, NULL, NULL);
                 return;
         }
-        r = engine_ask(all->engine, q, PRIORITY_PERSON, false, waiter_answered, w, &w->ticket);
+        r = engine_ask(all->engine, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, waiter_answered, w, &w->ticket);
         if (r < 0)
                 waiter_answered(w, r, NULL, error_message(r));
 }

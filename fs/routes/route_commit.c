@@ -44,14 +44,14 @@ static int commit_text_content(struct tree *t, const struct node *n, struct buff
 
 static int find_build(struct tree *t, const struct node *n, struct build_record **ret)
 {
-        return build_find(tree_workspace(t), n->solver, n->inode.commit, false, ret);
+        return build_find(tree_workspace(t), n->solver, n->inode.commit, WITHOUT_LOG, ret);
 }
 
 int commit_finished(struct tree *t, const struct node *n, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
 
-        return build_find(tree_workspace(t), n->solver, commit, false, &record);
+        return build_find(tree_workspace(t), n->solver, commit, WITHOUT_LOG, &record);
 }
 
 int commit_time(struct tree *, const struct node *n, int64_t *ret)
@@ -120,7 +120,7 @@ static int build_status(struct tree *t, const struct node *n, struct buffer *ret
 static int build_log(struct tree *t, const struct node *n, struct buffer *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_find(tree_workspace(t), n->solver, n->inode.commit, true, &record);
+        int r = build_find(tree_workspace(t), n->solver, n->inode.commit, WITH_LOG, &record);
 
         if (r == 0)
                 buffer_add(ret, record->log.data, record->log.size);

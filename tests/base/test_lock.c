@@ -12,11 +12,11 @@ START_TEST(test_exclusive_excludes_within_a_process)
 {
         int a, b;
 
-        assert_ok(lock_try(".", "l", false, &a));
-        assert_error(lock_try(".", "l", false, &b), EAGAIN);
-        assert_error(lock_try(".", "l", true, &b), EAGAIN);
+        assert_ok(lock_try(".", "l", LOCK_ALONE, &a));
+        assert_error(lock_try(".", "l", LOCK_ALONE, &b), EAGAIN);
+        assert_error(lock_try(".", "l", LOCK_SHARED, &b), EAGAIN);
         close(a);
-        assert_ok(lock_try(".", "l", false, &b));
+        assert_ok(lock_try(".", "l", LOCK_ALONE, &b));
         close(b);
         ck_assert_int_eq(access("l", F_OK), 0);
 }
@@ -26,15 +26,15 @@ START_TEST(test_shared_is_shared)
 {
         int a, b, c;
 
-        assert_ok(lock_try(".", "l", true, &a));
-        assert_ok(lock_try(".", "l", true, &b));
-        assert_error(lock_try(".", "l", false, &c), EAGAIN);
+        assert_ok(lock_try(".", "l", LOCK_SHARED, &a));
+        assert_ok(lock_try(".", "l", LOCK_SHARED, &b));
+        assert_error(lock_try(".", "l", LOCK_ALONE, &c), EAGAIN);
         close(a);
-        assert_error(lock_try(".", "l", false, &c), EAGAIN);
+        assert_error(lock_try(".", "l", LOCK_ALONE, &c), EAGAIN);
         close(b);
-        assert_ok(lock_try(".", "l", false, &c));
+        assert_ok(lock_try(".", "l", LOCK_ALONE, &c));
         assert_ok(lock_share(c));
-        assert_ok(lock_try(".", "l", true, &a));
+        assert_ok(lock_try(".", "l", LOCK_SHARED, &a));
         close(a);
         close(c);
 }
@@ -45,11 +45,11 @@ START_TEST(test_is_held)
         int a;
 
         ck_assert(!lock_is_held(".", "l"));
-        assert_ok(lock_try(".", "l", true, &a));
+        assert_ok(lock_try(".", "l", LOCK_SHARED, &a));
         ck_assert(lock_is_held(".", "l"));
         close(a);
         ck_assert(!lock_is_held(".", "l"));
-        assert_ok(lock_try(".", "l", false, &a));
+        assert_ok(lock_try(".", "l", LOCK_ALONE, &a));
         ck_assert(lock_is_held(".", "l"));
         lock_release_unlink(".", "l", a);
         ck_assert(!lock_is_held(".", "l"));
@@ -61,10 +61,10 @@ START_TEST(test_unlinking_a_shared_lock_leaves_the_others_theirs)
 {
         int a, b, c;
 
-        assert_ok(lock_try(".", "l", true, &a));
-        assert_ok(lock_try(".", "l", true, &b));
+        assert_ok(lock_try(".", "l", LOCK_SHARED, &a));
+        assert_ok(lock_try(".", "l", LOCK_SHARED, &b));
         lock_release_unlink(".", "l", a);
-        assert_error(lock_try(".", "l", false, &c), EAGAIN);
+        assert_error(lock_try(".", "l", LOCK_ALONE, &c), EAGAIN);
         lock_release_unlink(".", "l", b);
         ck_assert_int_eq(access("l", F_OK), -1);
 }
@@ -79,15 +79,15 @@ START_TEST(test_a_killed_process_frees_it)
         ck_assert_int_eq(pipe(ready), 0);
         pid = fork();
         if (pid == 0) {
-                if (lock_try(".", "l", false, &fd) == 0 && write(ready[1], "x", 1) == 1)
+                if (lock_try(".", "l", LOCK_ALONE, &fd) == 0 && write(ready[1], "x", 1) == 1)
                         pause();
                 _exit(1);
         }
         ck_assert_int_eq(read(ready[0], &c, 1), 1);
-        assert_error(lock_try(".", "l", false, &fd), EAGAIN);
+        assert_error(lock_try(".", "l", LOCK_ALONE, &fd), EAGAIN);
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
-        assert_ok(lock_try(".", "l", false, &fd));
+        assert_ok(lock_try(".", "l", LOCK_ALONE, &fd));
         close(fd);
 }
 END_TEST
@@ -100,7 +100,7 @@ static void *contend(void *unused)
         for (int i = 0; i < 200; i++) {
                 int fd;
 
-                if (lock_wait(".", "l", false, &fd) < 0)
+                if (lock_wait(".", "l", LOCK_ALONE, &fd) < 0)
                         return (void *)1;
                 if (++inside > most)
                         most = inside;
@@ -135,15 +135,15 @@ START_TEST(test_permissions_and_errors)
         int fd;
 
         umask(0777);
-        assert_ok(lock_try(".", "l", false, &fd));
+        assert_ok(lock_try(".", "l", LOCK_ALONE, &fd));
         ck_assert_int_eq(fstat(fd, &st), 0);
         ck_assert_int_eq(st.st_mode & 07777, 0600);
         close(fd);
         umask(022);
-        assert_error(lock_try("absent", "l", false, &fd), ENOENT);
+        assert_error(lock_try("absent", "l", LOCK_ALONE, &fd), ENOENT);
         ck_assert_ptr_nonnull(strstr(error_message(-ENOENT), "absent/l"));
         ck_assert_int_eq(symlink("elsewhere", "link"), 0);
-        assert_error(lock_try(".", "link", false, &fd), ELOOP);
+        assert_error(lock_try(".", "link", LOCK_ALONE, &fd), ELOOP);
         ck_assert_int_eq(access("elsewhere", F_OK), -1);
 }
 END_TEST

@@ -239,7 +239,7 @@ static int commits_open(struct commits *c, const char *repository, const char *r
 
 static int get(struct commits *c, struct query *q, struct value **ret)
 {
-        return engine_get(c->engine, q, PRIORITY_PERSON, false, -1, ret);
+        return engine_get(c->engine, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, ret);
 }
 
 static int build_one(struct commits *c, size_t i)

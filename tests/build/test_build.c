@@ -566,10 +566,10 @@ START_TEST(test_records_come_back)
                         build_record_unref(back);
                 }
                 for (size_t n = 0; n < b.size; n++) /* cut anywhere: no record */
-                        assert_error(build_record_decode(SLICE(b.data, n), true, &back), EBADMSG);
+                        assert_error(build_record_decode(SLICE(b.data, n), WITH_LOG, &back), EBADMSG);
                 for (size_t n = 0; n < b.size; n++) { /* damaged anywhere: none, or another, but no crash */
                         b.data[n] = (char)~b.data[n];
-                        if (build_record_decode(SLICE(b.data, b.size), true, &back) == 0)
+                        if (build_record_decode(SLICE(b.data, b.size), WITH_LOG, &back) == 0)
                                 build_record_unref(back);
                         b.data[n] = (char)~b.data[n];
                 }
@@ -580,7 +580,7 @@ START_TEST(test_records_come_back)
         free(steal_pointer(record->reason)); /* neither a program nor a reason: whoever wrote that was not us */
         b.size = 0;
         assert_ok(build_record_encode(record, &b));
-        assert_error(build_record_decode(SLICE(b.data, b.size), true, &back), EBADMSG);
+        assert_error(build_record_decode(SLICE(b.data, b.size), WITH_LOG, &back), EBADMSG);
         close_all();
 }
 END_TEST

@@ -51,13 +51,13 @@ START_TEST(test_incremental_builds_count_for_nothing)
         for (unsigned i = 0; i < 4; i++) {
                 bytes.data[flags] = (char)(i & 1);
                 bytes.data[flags + 1] = (char)(i >> 1);
-                assert_ok(build_record_decode(SLICE(bytes.data, bytes.size), false, &back));
+                assert_ok(build_record_decode(SLICE(bytes.data, bytes.size), WITHOUT_LOG, &back));
                 ck_assert_uint_eq(back->n_programs, i == 1 ? 2 : 1);
                 ck_assert(digest_equal(&back->programs[0], &b->programs[0]));
                 build_record_unref(back);
         }
         bytes.data[2] = 0; /* the last build was not made in a clean tree */
-        assert_error(build_record_decode(SLICE(bytes.data, bytes.size), false, &back), ENOENT);
+        assert_error(build_record_decode(SLICE(bytes.data, bytes.size), WITHOUT_LOG, &back), ENOENT);
         build_record_unref(b);
 }
 END_TEST
@@ -85,7 +85,7 @@ START_TEST(test_programs_come_back)
         build_again(b, 'b');
         b->differs = strdup("output solver differs");
         assert_ok(build_record_encode(b, &bytes));
-        assert_ok(build_record_decode(SLICE(bytes.data, bytes.size), false, &back));
+        assert_ok(build_record_decode(SLICE(bytes.data, bytes.size), WITHOUT_LOG, &back));
         ck_assert_uint_eq(back->n_programs, 2);
         for (size_t i = 0; i < 2; i++) {
                 ck_assert(digest_equal(&back->programs[i], &b->programs[i]));

@@ -249,7 +249,7 @@ static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
         cleanup(query_unrefp) struct query *q = node_new(number);
         struct ticket *t = NULL;
 
-        assert_ok(engine_ask(e, q, p, false, count_answer, a, &t));
+        assert_ok(engine_ask(e, q, p, COMPUTE_IF_UNKNOWN, count_answer, a, &t));
         return t;
 }
 
@@ -602,7 +602,7 @@ START_TEST(test_needs_are_asked_for_at_once)
         ((struct node_query *)q)->needs[1] = 3;
         ((struct node_query *)q)->n_needs = 2;
         control.hold = true;
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         for (unsigned i = 0; i < 40000; i++) { /* one may run and the other be queued, where there is one core */
                 struct engine_counters c;
 
@@ -631,7 +631,7 @@ static void *ask_in_thread(void *user)
 {
         struct asking *a = user;
 
-        assert_ok(engine_ask(e, a->query, PRIORITY_PERSON, false, count_answer, &a->answers, &a->ticket));
+        assert_ok(engine_ask(e, a->query, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a->answers, &a->ticket));
         return NULL;
 }
 

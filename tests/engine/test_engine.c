@@ -241,7 +241,7 @@ static struct ticket *ask(unsigned number, enum priority p, struct answers *a)
         struct query *q = number_new(number, -1, RESOURCE_CORE);
         struct ticket *t = NULL;
 
-        assert_ok(engine_ask(e, q, p, false, count_answer, a, &t));
+        assert_ok(engine_ask(e, q, p, COMPUTE_IF_UNKNOWN, count_answer, a, &t));
         query_unref(q);
         return t;
 }
@@ -251,7 +251,7 @@ static void ask_build(unsigned number, enum priority p, struct answers *a)
         struct query *q = number_new(number, -1, RESOURCE_BUILD);
         struct ticket *t = NULL;
 
-        assert_ok(engine_ask(e, q, p, false, count_answer, a, &t));
+        assert_ok(engine_ask(e, q, p, COMPUTE_IF_UNKNOWN, count_answer, a, &t));
         query_unref(q);
 }
 
@@ -298,7 +298,7 @@ START_TEST(test_what_is_needed_comes_first)
 
         start(NULL);
         q = number_new(2, 1, RESOURCE_CORE);
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         wait_for(&a.n, 1);
         ck_assert_uint_eq(a.ok, 1);
         ck_assert_uint_eq(control->n_finished, 2);
@@ -319,7 +319,7 @@ START_TEST(test_who_waits_for_the_same_need_goes_on_in_order)
                 struct query *q = number_new(i, 1, RESOURCE_CORE);
                 struct ticket *t = NULL;
 
-                assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, &a, &t));
+                assert_ok(engine_ask(e, q, PRIORITY_BATCH, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
                 query_unref(q);
         }
         control->hold = false;
@@ -341,7 +341,7 @@ START_TEST(test_a_failed_need_fails_with_its_reason)
         start(NULL);
         control->fail = true;
         q = number_new(2, 1, RESOURCE_CORE);
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         wait_for(&a.n, 1);
         ck_assert_int_eq(a.last, -EIO);
         ck_assert_str_eq(a.reason, "number 1 is broken");
@@ -350,12 +350,12 @@ START_TEST(test_a_failed_need_fails_with_its_reason)
         ck_assert_str_eq(reason, "number 1 is broken");
         free(reason);
         strcpy(control->how, " in another way");
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         wait_for(&a.n, 2);
         ck_assert_int_eq(engine_peek(e, q, &job, &reason), JOB_FAILED);
         ck_assert_str_eq(reason, "number 1 is broken in another way"); /* the last sentence, not the first */
         control->fail = false;                                         /* a failure is not remembered as an answer */
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         wait_for(&a.n, 3);
         ck_assert_uint_eq(a.ok, 1);
         query_unref(q);
@@ -373,14 +373,14 @@ START_TEST(test_what_is_needed_is_gone_when_its_turn_comes)
         start(&(struct engine_options){.cores = 1});
         control->lose = 1;
         q = number_new(2, 1, RESOURCE_CORE);
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         wait_for(&a.n, 1);
         ck_assert_msg(a.last == 0, "%s", a.reason);
         ck_assert_uint_eq(control->computed, 4); /* 1, 2, 1 again, 2 again */
         query_unref(q);
         control->lose = 2; /* not for ever */
         q = number_new(4, 3, RESOURCE_CORE);
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         wait_for(&a.n, 2);
         ck_assert_int_eq(a.last, -ENOENT);
         ck_assert_str_eq(a.reason, "number 3 is gone");
@@ -637,7 +637,7 @@ static void *ask_two_as_batch(void *answers)
         struct query *q = number_new(2, 1, RESOURCE_CORE);
         struct ticket *t = NULL;
 
-        assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, answers, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_BATCH, COMPUTE_IF_UNKNOWN, count_answer, answers, &t));
         query_unref(q);
         return NULL;
 }
@@ -670,7 +670,7 @@ START_TEST(test_runs_do_not_wait_for_builds)
                     workspace_engine(second, NULL, &also) < 0)
                         _exit(1);
                 w = second;
-                _exit(engine_get(also, q, PRIORITY_BATCH, false, -1, &v) == 0 ? 0 : 2);
+                _exit(engine_get(also, q, PRIORITY_BATCH, COMPUTE_IF_UNKNOWN, -1, &v) == 0 ? 0 : 2);
         }
         assert_ok(workspace_create("store"));
         open_engine(NULL);
@@ -850,7 +850,7 @@ START_TEST(test_a_person_joins_while_a_need_is_asked_for)
         ck_assert_int_eq(pthread_create(&thread, NULL, ask_two_as_batch, &a), 0);
         wait_for(&control->looked, 2); /* for number 1, as a batch's */
         q = number_new(2, 1, RESOURCE_CORE);
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t));
         query_unref(q);
         control->hold_find = false;
         pthread_join(thread, NULL);
@@ -883,7 +883,7 @@ START_TEST(test_a_need_fails_while_its_asker_is_asking)
         control->fail = control->hold_find = true;
         control->looked = 1;
         q = number_new(20, 2, RESOURCE_CORE);
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, let_asker_through, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, let_asker_through, &a, &t));
         query_unref(q);
         control->asked = true;
         wait_for(&a.n, 1);
@@ -905,7 +905,7 @@ START_TEST(test_nothing_is_asked_for_by_a_job_that_is_over)
         start(NULL);
         control->fail = control->hold_find = true;
         control->looked = 1;
-        assert_ok(engine_ask(e, q, PRIORITY_PERSON, false, let_asker_through, &a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, let_asker_through, &a, &t));
         ck_assert_int_eq(engine_peek(e, third, &job, &reason), JOB_COLD);
         free(reason);
         control->asked = true;
@@ -928,7 +928,7 @@ START_TEST(test_the_queue_is_bounded)
         ask(1, PRIORITY_PERSON, &a);
         ask(2, PRIORITY_PERSON, &a);
         q = number_new(3, -1, RESOURCE_CORE);
-        assert_error(engine_ask(e, q, PRIORITY_PERSON, false, count_answer, &a, &t), EAGAIN);
+        assert_error(engine_ask(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, count_answer, &a, &t), EAGAIN);
         ck_assert_ptr_nonnull(strstr(error_message(-EAGAIN), "queue is full"));
         ask(2, PRIORITY_PERSON, &a); /* joining is always possible */
         control->hold = false;
@@ -964,7 +964,7 @@ START_TEST(test_get_can_be_interrupted)
         control->hold = true;
         ck_assert_int_eq(pipe(fds), 0);
         close(fds[1]); /* hung up: readable */
-        assert_error(engine_get(e, q, PRIORITY_PERSON, false, fds[0], &v), ECANCELED);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, fds[0], &v), ECANCELED);
         query_unref(q);
         close_engine();
 }
@@ -991,7 +991,7 @@ START_TEST(test_get_is_interrupted_beside_answers)
 
                 ck_assert_int_eq(pipe(fds), 0);
                 ck_assert_int_eq(pthread_create(&thread, NULL, hang_up, fds), 0);
-                r = engine_get(e, q, PRIORITY_PERSON, true, fds[0], &v);
+                r = engine_get(e, q, PRIORITY_PERSON, COMPUTE_AGAIN, fds[0], &v);
                 ck_assert_int_eq(r, v ? 0 : -ECANCELED);
                 value_unref(v);
                 pthread_join(thread, NULL);
@@ -1095,7 +1095,7 @@ static pid_t asker(unsigned number)
                 int r;
 
                 open_engine(NULL);
-                r = engine_get(e, q, PRIORITY_PERSON, false, -1, &v);
+                r = engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v);
                 close_engine();
                 _exit(r < 0);
         }

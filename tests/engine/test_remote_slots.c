@@ -125,7 +125,7 @@ static struct ticket *ask(unsigned number, struct answers *a)
         struct ticket *t = NULL;
 
         assert_ok(make_errand(NULL, number, &q));
-        assert_ok(engine_ask(e, q, PRIORITY_BATCH, false, count_answer, a, &t));
+        assert_ok(engine_ask(e, q, PRIORITY_BATCH, COMPUTE_IF_UNKNOWN, count_answer, a, &t));
         query_unref(q);
         return t;
 }

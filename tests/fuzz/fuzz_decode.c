@@ -64,7 +64,7 @@ static void fact(struct input *in)
                 cleanup_buffer struct buffer second = {0};
 
                 must(fact_encode(f, &bytes) == 0);
-                must(fact_decode(SLICE(bytes.data, bytes.size), false, &again) == 0);
+                must(fact_decode(SLICE(bytes.data, bytes.size), FACT_WHOLE, &again) == 0);
                 must(fact_encode(again, &second) == 0);
                 must(bytes.size == second.size && memcmp(bytes.data, second.data, bytes.size) == 0);
                 fact_unref(again);
@@ -85,7 +85,7 @@ static void record(struct input *in)
                 must(b->outputs[i].name && strlen(b->outputs[i].name) <= in->size);
         if (with_log) {
                 must(build_record_encode(b, &bytes) == 0);
-                must(build_record_decode(SLICE(bytes.data, bytes.size), true, &again) == 0);
+                must(build_record_decode(SLICE(bytes.data, bytes.size), WITH_LOG, &again) == 0);
                 must(build_record_encode(again, &second) == 0);
                 must(bytes.size == second.size && memcmp(bytes.data, second.data, bytes.size) == 0);
                 build_record_unref(again);

@@ -31,7 +31,7 @@ static void run_one(const struct world *w)
         must(workspace_solver(w->workspace, "toy", &s) == 0);
         must(cases_get(workspace_cases(w->workspace), 1, &info) == 0);
         must(query_run(w->workspace, &(struct cell){.solver = s, .commit = 0, .info = info}, &q) == 0);
-        if (engine_get(w->engine, q, PRIORITY_PERSON, false, -1, &v) < 0)
+        if (engine_get(w->engine, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v) < 0)
                 fprintf(stderr, "nothing can be run here: all values are cold\n");
         else
                 value_unref(v);

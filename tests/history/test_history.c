@@ -1822,7 +1822,7 @@ START_TEST(test_a_look_beside_an_update_takes_no_ref_for_lost)
         make_repository();
         begin("r");
         ck_assert_uint_eq(lost_refs(), 0);
-        assert_ok(lock_try("repos", "x.lock", false, &lock));
+        assert_ok(lock_try("repos", "x.lock", LOCK_ALONE, &lock));
         shell("git -C repos/x.git update-ref -d refs/heads/feature/x");
         ck_assert_uint_eq(lost_refs(), 0);
         close(lock);

@@ -47,8 +47,8 @@ START_TEST(test_round_trip)
 
         f.address_space = f.disturbed = true;
         assert_ok(fact_encode(&f, &b));
-        assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
-        assert_ok(fact_decode(SLICE(b.data, b.size), true, &brief));
+        assert_ok(fact_decode(SLICE(b.data, b.size), FACT_WHOLE, &g));
+        assert_ok(fact_decode(SLICE(b.data, b.size), FACT_BRIEF, &brief));
         memset(b.data, 'x', b.size); /* it owns its bytes */
         ck_assert_int_eq(g->verdict, f.verdict);
         ck_assert(g->wrong && g->address_space && g->disturbed);
@@ -70,14 +70,14 @@ START_TEST(test_round_trip)
         b.size = 0;
         assert_ok(fact_encode(&f, &b));
         fact_unref(g);
-        assert_ok(fact_decode(SLICE(b.data, b.size), false, &g));
+        assert_ok(fact_decode(SLICE(b.data, b.size), FACT_WHOLE, &g));
         ck_assert_ptr_null(g->not_started);
         ck_assert_uint_eq(g->uncertain_from, 0); /* nothing says so in the record: older ones are read, too */
         f.uncertain_from = 2;
         b.size = 0;
         assert_ok(fact_encode(&f, &b));
         fact_unref(g);
-        assert_ok(fact_decode(SLICE(b.data, b.size), true, &g));
+        assert_ok(fact_decode(SLICE(b.data, b.size), FACT_BRIEF, &g));
         ck_assert_uint_eq(g->uncertain_from, 2);
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(test_time_of_a_timeout)
                 f.cpu_ns = runs[i].cpu * NSEC_PER_SEC;
                 f.limits.cpu_ns = runs[i].cpu_limit * NSEC_PER_SEC;
                 assert_ok(fact_encode(&f, &b));
-                assert_ok(fact_decode(SLICE(b.data, b.size), true, &g));
+                assert_ok(fact_decode(SLICE(b.data, b.size), FACT_BRIEF, &g));
                 ck_assert_uint_eq(g->wall_ns, runs[i].time * NSEC_PER_SEC);
         }
 }
@@ -112,16 +112,16 @@ START_TEST(test_what_is_no_fact)
 
         assert_ok(fact_encode(&f, &b));
         for (size_t n = 0; n < b.size; n++)
-                assert_error(fact_decode(SLICE(b.data, n), true, &g), EBADMSG);
+                assert_error(fact_decode(SLICE(b.data, n), FACT_BRIEF, &g), EBADMSG);
         buffer_add(&b, "x", 1);
-        assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
+        assert_error(fact_decode(SLICE(b.data, b.size), FACT_WHOLE, &g), EBADMSG);
         b.size--;
         b.data[0]++; /* of a newer format */
-        assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
+        assert_error(fact_decode(SLICE(b.data, b.size), FACT_WHOLE, &g), EBADMSG);
         ck_assert_ptr_nonnull(strstr(error_message(-EBADMSG), "format 4"));
         b.data[0]--;
         b.data[1] = N_VERDICTS;
-        assert_error(fact_decode(SLICE(b.data, b.size), false, &g), EBADMSG);
+        assert_error(fact_decode(SLICE(b.data, b.size), FACT_WHOLE, &g), EBADMSG);
 }
 END_TEST
 
@@ -136,7 +136,7 @@ START_TEST(test_sizes_that_overflow)
                 char kept = b.data[i];
 
                 b.data[i] = (char)0xff;
-                if (fact_decode(SLICE(b.data, b.size), false, &g) == 0)
+                if (fact_decode(SLICE(b.data, b.size), FACT_WHOLE, &g) == 0)
                         g = fact_unref(g);
                 b.data[i] = kept;
         }

@@ -453,7 +453,7 @@ START_TEST(test_a_lock_left_by_a_killed_process)
         struct digest id;
         int held;
 
-        assert_ok(lock_try("s/programs", ".a.lock", false, &held));
+        assert_ok(lock_try("s/programs", ".a.lock", LOCK_ALONE, &held));
         assert_ok(write_file_atomic("s/programs/.b.lock", "", 0, 0600));
         put_version(p, 1, NULL, &id);
         assert_version(p, &id, 1);

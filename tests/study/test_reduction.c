@@ -89,7 +89,7 @@ static void assert_reduced(struct observation *f, const char *text, const char *
         const struct reduction *r;
 
         assert_error(finding_reduced(w, solver, f, &known), ENOENT);
-        assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+        assert_ok(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v));
         r = &((struct reduced_value *)v)->reduction;
         ck_assert_str_eq(r->text.data, text);
         ck_assert_str_eq(r->implied.data ? r->implied.data : "", implied);
@@ -166,7 +166,7 @@ START_TEST(test_no_more_effort)
         f = finding(FINDING_SPR, input, "plain", "same");
         f->measure = JUDGE_MEMORY;
         q = query_of(f, 0);
-        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v), EINVAL);
         ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "does not take more"));
         observation_unref(f);
         end();
@@ -253,7 +253,7 @@ START_TEST(test_an_implication_stays_within_its_logic)
                 free(f->chain);
                 f->chain = step_to(decided, "eq-scale\tweaken\t3", "(* x 5)", from);
                 q = query_of(f, 0);
-                assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+                assert_ok(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v));
                 made = &((struct reduced_value *)v)->reduction.implied;
                 product = strstr(made->data, "(* ");
                 ck_assert_msg(product && !isalpha((unsigned char)product[strlen("(* x ")]), "%s: %s", f->chain, made->data);
@@ -298,12 +298,12 @@ START_TEST(test_an_implication_goes_on)
         program("unsure", "grep -q '(>= ' \"$case\" && echo unknown || echo sat");
         f = implication(FINDING_IMPLICATION, "unsure");
         hasty = query_of(f, 1);
-        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, false, -1, &first));
+        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &first));
         r = &((struct reduced_value *)first)->reduction;
         ck_assert(!r->is_minimal);
         ck_assert_ptr_nonnull(strstr(r->implied.data, "(>= x 17)"));
         patient = query_of(f, 0);
-        assert_ok(engine_get(e, patient, PRIORITY_PERSON, false, -1, &second));
+        assert_ok(engine_get(e, patient, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &second));
         r = &((struct reduced_value *)second)->reduction;
         ck_assert_str_eq(r->text.data, "(assert (= 0 0))\n(check-sat)\n");
         ck_assert_str_eq(r->implied.data, "(assert (>= 0 0))\n(check-sat)\n");
@@ -366,7 +366,7 @@ START_TEST(test_nothing_of_a_cancelled_one_is_lost)
         f = finding(FINDING_REGRESSION, input, "slowly", "unsure");
         q = query_of(f, 0);
         pthread_create(&canceller, NULL, cancel_when_smaller, &cancel);
-        assert_error(engine_get(e, q, PRIORITY_PERSON, false, cancel, &v), ECANCELED);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, cancel, &v), ECANCELED);
         pthread_join(canceller, NULL);
         e = engine_close(e); /* it has ended */
         assert_ok(reduction_find(q, &rest));
@@ -374,7 +374,7 @@ START_TEST(test_nothing_of_a_cancelled_one_is_lost)
         ck_assert_uint_lt(rest.text.size, strlen(input));
         assert_error(q->type->find(q, &v), ENOENT);
         assert_ok(workspace_engine(w, NULL, &e));
-        assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+        assert_ok(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v));
         ck_assert_str_eq(((struct reduced_value *)v)->reduction.text.data, smallest);
         ck_assert_uint_gt(((struct reduced_value *)v)->reduction.tests, rest.tests);
         ck_assert_uint_eq(((struct reduced_value *)v)->reduction.before, strlen(input));
@@ -404,7 +404,7 @@ START_TEST(test_a_kept_text_that_does_not_show_gives_way_to_the_input)
         while (store_update_begins(&u))
                 u.r = store_put(u.txn, TABLE_REDUCED, SLICE(q->key.bytes, DIGEST_SIZE), SLICE(encoded.data, encoded.size));
         assert_ok(u.r);
-        assert_ok(engine_get(e, q, PRIORITY_PERSON, false, -1, &v));
+        assert_ok(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v));
         ck_assert_str_eq(((struct reduced_value *)v)->reduction.text.data, smallest);
         observation_unref(f);
         end();
@@ -423,15 +423,15 @@ START_TEST(test_what_ended_by_its_time_answers_who_allows_no_more)
         f = unsure();
         hasty = query_of(f, 1);
         patient = query_of(f, 0);
-        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, false, -1, &first));
+        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &first));
         ck_assert(!((struct reduced_value *)first)->reduction.is_minimal);
         ck_assert_str_eq(((struct reduced_value *)first)->reduction.text.data, input);
         replaced = runs_remeasured(w);
-        assert_ok(engine_get(e, patient, PRIORITY_PERSON, false, -1, &second));
+        assert_ok(engine_get(e, patient, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &second));
         ck_assert_str_eq(((struct reduced_value *)second)->reduction.text.data, smallest);
         ck_assert_uint_gt(runs_remeasured(w), replaced); /* mounts are told */
         engine_counters(e, &before);
-        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, false, -1, &again));
+        assert_ok(engine_get(e, hasty, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &again));
         engine_counters(e, &after);
         ck_assert_uint_eq(after.started, before.started);
         ck_assert_str_eq(((struct reduced_value *)again)->reduction.text.data, smallest);
@@ -452,8 +452,8 @@ START_TEST(test_two_readers_one_reduction)
         f = unsure();
         one = query_of(f, 0);
         other = query_of(f, 0);
-        assert_ok(engine_ask(e, one, PRIORITY_BATCH, false, put_answered, &answers[0], &tickets[0]));
-        assert_ok(engine_ask(e, other, PRIORITY_PERSON, false, put_answered, &answers[1], &tickets[1]));
+        assert_ok(engine_ask(e, one, PRIORITY_BATCH, COMPUTE_IF_UNKNOWN, put_answered, &answers[0], &tickets[0]));
+        assert_ok(engine_ask(e, other, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, put_answered, &answers[1], &tickets[1]));
         await(&answers[0]);
         await(&answers[1]);
         engine_counters(e, &counters);
@@ -475,7 +475,7 @@ START_TEST(test_a_program_that_is_another_now)
         f = unsure();
         q = query_of(f, 0);
         program("unsure", "echo sat");
-        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), ESTALE);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v), ESTALE);
         ck_assert_ptr_nonnull(strstr(error_message(-ESTALE), "other bytes now"));
         observation_unref(f);
         end();
@@ -494,17 +494,17 @@ START_TEST(test_a_finding_that_does_not_show_again)
         f = finding(FINDING_REGRESSION, input, "plain", "right");
         f->target[0] = 'e';
         q = query_of(f, 0);
-        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v), EINVAL);
         program("sure", "echo sat");
         implied = implication(FINDING_IMPLICATION, "sure");
         two = query_of(implied, 0);
-        assert_error(engine_get(e, two, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        assert_error(engine_get(e, two, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v), EINVAL);
         ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "behind the last rule"));
         program("slow", "grep -q '(>= ' \"$case\" && echo 'lasts 9' >&2; echo sat");
         set_string(&implied->target, slow = version_of("slow"));
         two = query_unref(two);
         two = query_of(implied, 0);
-        assert_error(engine_get(e, two, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        assert_error(engine_get(e, two, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v), EINVAL);
         ck_assert_msg(strstr(error_message(-EINVAL), "does not answer"), "%s", error_message(-EINVAL));
         implied->decided_id = 0;
         two = query_unref(two);
@@ -528,7 +528,7 @@ START_TEST(test_a_finding_that_shows_something_else)
         observation_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1);
         observation_add_runs(f, f->target, VERDICT_UNKNOWN, (const double[]){0.02}, 1);
         q = query_of(f, 0);
-        assert_error(engine_get(e, q, PRIORITY_PERSON, false, -1, &v), EINVAL);
+        assert_error(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v), EINVAL);
         ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "says sat, and said unknown when it was found"));
         observation_unref(f);
         end();

@@ -138,7 +138,7 @@ static void put_fact(const struct cell *cell, char format, const struct said *s,
 static struct fact *find(uint32_t commit, struct case_info *info)
 {
         struct fact *f = NULL;
-        int r = run_find(w, &(struct cell){.solver = solver, .commit = commit, .info = info}, false, &f);
+        int r = run_find(w, &(struct cell){.solver = solver, .commit = commit, .info = info}, FACT_WHOLE, &f);
 
         ck_assert(r == 0 || r == -ENOENT);
         return f;
@@ -254,7 +254,7 @@ START_TEST(test_migrated)
         {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
 
-                assert_ok(build_find(w, solver, commits[0], true, &record));
+                assert_ok(build_find(w, solver, commits[0], WITH_LOG, &record));
                 ck_assert(record->ok && record->n_programs == 1 && record->log.size == 4 && memcmp(record->log.data, "made", 4) == 0);
         }
         end();

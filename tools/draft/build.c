@@ -196,7 +196,7 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
                         take_made(tree, record, ret);
                         return true;
                 }
-                command_must(build_find(common.workspace, common.solver, commit, true, &whole));
+                command_must(build_find(common.workspace, common.solver, commit, WITH_LOG, &whole));
                 why = compiler_flags_learn(&flags, SLICE(whole->log.data, whole->log.size));
                 if (!why) {
                         const struct build_failure f = build_failure_of(SLICE(whole->log.data, whole->log.size));

@@ -235,7 +235,7 @@ static void tell_unbuildable(struct compare *o, const struct comparing_table *t)
                 const struct comparing_version *v = &o->options.version[side];
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
 
-                if (t->unbuildable[side] && build_find(common.workspace, v->solver, v->commit, false, &record) >= 0)
+                if (t->unbuildable[side] && build_find(common.workspace, v->solver, v->commit, WITHOUT_LOG, &record) >= 0)
                         command_tell_unbuildable(complain, v->solver, v->commit, record, NULL);
         }
 }

@@ -98,7 +98,7 @@ static int rewrite_fact(struct slice, struct slice old, struct buffer *ret)
         if (buffer_error(&with_both) < 0)
                 return -ENOMEM;
         with_both.data[0] = FACT_VERSION;
-        r = fact_decode(SLICE(with_both.data, with_both.size), false, &f) ?: judge_anew(f);
+        r = fact_decode(SLICE(with_both.data, with_both.size), FACT_WHOLE, &f) ?: judge_anew(f);
         return r < 0 ? r : fact_encode(f, ret);
 }
 
@@ -128,7 +128,7 @@ static int rewrite_build(struct slice, struct slice old, struct buffer *ret)
         if (buffer_error(ret) < 0)
                 return -ENOMEM;
         ret->data[0] = BUILD_RECORD_VERSION;
-        r = build_record_decode(SLICE(ret->data, ret->size), true, &record);
+        r = build_record_decode(SLICE(ret->data, ret->size), WITH_LOG, &record);
         return r == -ENOENT ? 0 : r; /* an incremental build's record has no effect, and stays */
 }
 
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
         close(fd);
         if (argc != 2)
                 errx(2, "usage: migrate-store STORE");
-        if (lock_try(argv[1], "store.lock", false, &alone) == -EAGAIN) /* an older process would measure what it cannot read any more */
+        if (lock_try(argv[1], "store.lock", LOCK_ALONE, &alone) == -EAGAIN) /* an older process would measure what it cannot read any more */
                 errx(1, "%s is in use: unmount it, and end its commands", argv[1]);
         closep(&alone);
         r = store_open(argv[1], workspace_tables, N_TABLES, STORE_CHECK, &s) ?: check_layout(s);

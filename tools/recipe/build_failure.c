@@ -63,7 +63,7 @@ void build_failure_show(uint32_t commit)
         cleanup_buffer struct buffer text = {0};
         struct build_failure f;
 
-        if (build_find(common.workspace, common.solver, commit, true, &record) < 0)
+        if (build_find(common.workspace, common.solver, commit, WITH_LOG, &record) < 0)
                 return;
         f = build_failure_of(SLICE(record->log.data, record->log.size));
         build_failure_text(&f, &text);

@@ -122,7 +122,7 @@ static int check_build(struct recipe_check *t, const struct recipe *era, struct 
         if (r < 0)
                 return r;
         if (!(*ret)->ok) {
-                if (build_find(common.workspace, common.solver, t->commit, true, &whole) < 0)
+                if (build_find(common.workspace, common.solver, t->commit, WITH_LOG, &whole) < 0)
                         return 0;
                 add_advice(t, era, whole, &advice);
                 check_say(t, "build", CHECK_PROBLEM, "%s: %s", whole->reason, advice.data);

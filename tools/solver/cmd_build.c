@@ -148,7 +148,7 @@ static void show_log(struct building *b, uint32_t commit, struct buffer *to)
         cleanup(build_record_unrefp) struct build_record *record = NULL;
         const char *p;
 
-        if (build_find(common.workspace, common.solver, commit, true, &record) < 0)
+        if (build_find(common.workspace, common.solver, commit, WITH_LOG, &record) < 0)
                 return;
         p = record->log.data;
         if (b->revisions.n == 1) {

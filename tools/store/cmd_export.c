@@ -94,7 +94,7 @@ static void write_cases(struct exporting *o, const struct export_version *v, str
         cleanup(build_record_unrefp) struct build_record *build = NULL;
         cleanup_resolved struct resolved_cell resolved = {0};
         cleanup_case_selection struct case_selection known = {0};
-        int r = cell->machine ? -ENOENT : build_find(common.workspace, cell->solver, cell->commit, false, &build);
+        int r = cell->machine ? -ENOENT : build_find(common.workspace, cell->solver, cell->commit, WITHOUT_LOG, &build);
         const bool failed = r == 0 && !build->ok;
         const struct case_selection *cases = o->has_cases ? &o->cases : &known;
 

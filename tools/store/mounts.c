@@ -110,14 +110,14 @@ int mounts_claim(const char *store, const char *mountpoint, int *ret_fd)
 
         if (r < 0 && r != -ENOENT) /* without /proc it would look detached */
                 return r;
-        r = make_dirs(p.dir, 0700) ?: lock_try(p.dir, p.name, false, ret_fd);
+        r = make_dirs(p.dir, 0700) ?: lock_try(p.dir, p.name, LOCK_ALONE, ret_fd);
         /* A detached daemon may be about to end, if its last file was just closed. */
         for (unsigned i = 0; r == -EAGAIN && i < SOON && (is_dying(lock_holder(&p)) || !is_mounted_at(mountpoint)); i++) {
                 usleep(LOCK_STEP * 1000);
-                r = lock_try(p.dir, p.name, false, ret_fd);
+                r = lock_try(p.dir, p.name, LOCK_ALONE, ret_fd);
         }
         if (r == -EAGAIN) /* it may have ended between our last looks at the lock and at its holder */
-                r = lock_try(p.dir, p.name, false, ret_fd);
+                r = lock_try(p.dir, p.name, LOCK_ALONE, ret_fd);
         if (r == -EAGAIN && is_mounted_at(mountpoint))
                 return errorf(-EBUSY, "the store %s is mounted at %s already", store, mountpoint);
         if (r == -EAGAIN)
@@ -143,11 +143,11 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
         daemon = lock_holder(&p);
         if (is_holder(&p, daemon))
                 kill(daemon, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
-        for (unsigned i = 0; (r = lock_try(p.dir, p.name, false, &fd)) == -EAGAIN && i < SOON; i++)
+        for (unsigned i = 0; (r = lock_try(p.dir, p.name, LOCK_ALONE, &fd)) == -EAGAIN && i < SOON; i++)
                 usleep(LOCK_STEP * 1000);
         if (r == -EAGAIN) {
                 late(mountpoint, daemon);
-                r = lock_wait(p.dir, p.name, false, &fd);
+                r = lock_wait(p.dir, p.name, LOCK_ALONE, &fd);
         }
         if (r == 0)
                 lock_release_unlink(p.dir, p.name, fd);

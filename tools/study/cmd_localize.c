@@ -120,7 +120,7 @@ static void tell_unbuildable(const struct localizing *o)
                 const struct commit_sha sha = full_sha(common.solver, ends[i]);
                 const char *reason;
 
-                if (build_find(common.workspace, common.solver, ends[i], false, &record) < 0 || record->ok)
+                if (build_find(common.workspace, common.solver, ends[i], WITHOUT_LOG, &record) < 0 || record->ok)
                         continue;
                 reason = record->reason ?: "no reason is known";
                 if (ends[i] == o->options.target || ends[i] == o->options.reference)
@@ -248,7 +248,7 @@ static void tell_not_started_at(const struct localizing *o, uint32_t commit, str
         for (size_t i = 0; i < told->n; i++)
                 if (told->list[i] == commit)
                         return;
-        if (run_find(common.workspace, &cell, true, &f) < 0 || !command_tell_not_started(complain, common.solver, commit, f, NULL))
+        if (run_find(common.workspace, &cell, FACT_BRIEF, &f) < 0 || !command_tell_not_started(complain, common.solver, commit, f, NULL))
                 return;
         list_add(told->list, told->n, commit);
 }

@@ -210,7 +210,7 @@ static int watch_alone(struct watch *o)
         int lock, r;
 
         snprintf(name, sizeof(name), "watch-%" PRIu32 ".lock", common.solver->number);
-        r = lock_try(workspace_dir(common.workspace), name, false, &lock);
+        r = lock_try(workspace_dir(common.workspace), name, LOCK_ALONE, &lock);
         if (r == -EAGAIN)
                 command_refuse(STATUS_FAILED, "%s is being watched by another process", o->solver_name);
         command_must(r);

@@ -178,7 +178,7 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
 {
         cleanup(query_unrefp) struct query *q = NULL;
         cleanup(value_unrefp) struct value *value = NULL;
-        int r = query_build(w, v->solver, v->commit, &q) ?: engine_get(e, q, p, false, cancel_fd, &value);
+        int r = query_build(w, v->solver, v->commit, &q) ?: engine_get(e, q, p, COMPUTE_IF_UNKNOWN, cancel_fd, &value);
 
         if (r == 0 && !((struct build_value *)value)->record->ok)
                 r = errorf(-ENODATA, "%s cannot be built at %s; 'solverfs build %s %.12s' shows why", v->solver->recipe->name,
@@ -189,7 +189,7 @@ int version_build(struct engine *e, struct workspace *w, const struct version *v
 int version_hold(struct workspace *w, const struct version *v, struct held *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_find(w, v->solver, v->commit, false, &record);
+        int r = build_find(w, v->solver, v->commit, WITHOUT_LOG, &record);
 
         *ret = (struct held){0};
         if (r == 0)

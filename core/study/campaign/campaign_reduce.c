@@ -151,7 +151,7 @@ static int reduce_one(struct reducer *p, struct reducible *f, double seconds)
         double before = f->seconds;
         uint64_t began = now_ns();
         int r = finding_query_reduced(c->workspace, c->solver, o, (uint64_t)((before + seconds) * 1e9), jobs, &q)
-            ?: engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
+            ?: engine_get(c->engine, q, PRIORITY_BATCH, COMPUTE_IF_UNKNOWN, c->cancel_fd, &v);
 
         if (r == 0) {
                 const struct reduction *reduction = &((struct reduced_value *)v)->reduction;

@@ -77,7 +77,7 @@ static int find_machine(struct campaign *c, char ret[PATH_SIZE])
         lease_leave(&worker.lease);
         if (r == 0)
                 r = query_machine(c->cluster, &q)
-                    ?: engine_get(c->engine, q, PRIORITY_BATCH, false, c->cancel_fd, &v);
+                    ?: engine_get(c->engine, q, PRIORITY_BATCH, COMPUTE_IF_UNKNOWN, c->cancel_fd, &v);
         if (r == 0 && !pool_machine(c->cluster, ret))
                 r = errorf(-EIO, "the machine of %s is not known", c->cluster->name);
         return r;

@@ -535,7 +535,7 @@ static int read_builds(struct comparing *c)
         for (int side = 0; side < 2 && !c->options.machine; side++) {
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
                 const struct comparing_version *v = &c->options.version[side];
-                int r = build_find(c->options.workspace, v->solver, v->commit, false, &record);
+                int r = build_find(c->options.workspace, v->solver, v->commit, WITHOUT_LOG, &record);
 
                 if (r < 0 && r != -ENOENT)
                         return r;

@@ -180,7 +180,7 @@ static void feed(struct localization *l, uint32_t commit, size_t test, unsigned 
 static int known_build(const struct localization *l, uint32_t commit)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
-        int r = build_find(l->options.workspace, l->options.solver, commit, false, &record);
+        int r = build_find(l->options.workspace, l->options.solver, commit, WITHOUT_LOG, &record);
 
         return r == -ENOENT || r == -ESTALE ? 0 : r < 0 ? r : record->ok ? 1 : -ENODATA;
 }

@@ -376,7 +376,7 @@ static json_int_t count_failed(struct workspace *w, struct solver *s, const stru
                         cleanup(build_record_unrefp) struct build_record *record = NULL;
 
                         n += history_resolve(s->history, l->culprits[i].commits[k], &commit) == 0 &&
-                             build_find(w, s, commit, false, &record) == 0 && !record->ok;
+                             build_find(w, s, commit, WITHOUT_LOG, &record) == 0 && !record->ok;
                 }
         return n;
 }

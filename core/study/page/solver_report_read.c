@@ -134,7 +134,7 @@ static int count_unbuildable(struct finding_commits *f)
                 cleanup(build_record_unrefp) struct build_record *record = NULL;
 
                 if (known[i] < f->n_programs && digest_is_zero(&f->programs[known[i]]) &&
-                    build_find(f->report->workspace, f->report->solver, known[i], false, &record) == 0 && !record->ok) {
+                    build_find(f->report->workspace, f->report->solver, known[i], WITHOUT_LOG, &record) == 0 && !record->ok) {
                         f->report->unbuildable++;
                         report_newer(f->report, record->started);
                 }

@@ -72,7 +72,7 @@ static int read_point(struct workspace *w, const struct cell *cell, enum judge_m
                 r = run_find_built(w, cell, &build, is_brief(m), &f);
         if (r < 0 && r != -ENOENT)
                 return r;
-        if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, false, &record) < 0 || record->ok))
+        if (r == -ENOENT && (cell->machine || build_find(w, cell->solver, cell->commit, WITHOUT_LOG, &record) < 0 || record->ok))
                 return 0;
         *ret_found = f ? fact_moment(f) : record->started;
         *ret = (struct case_point){.commit = cell->commit};

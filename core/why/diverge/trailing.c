@@ -83,11 +83,11 @@ static int build_side(struct trailing *t, int side, bool *ret_built)
         *ret_built = false;
         if (v->solver->recipe->is_programs || era_or_solver(v->solver->history, v->solver->recipe, v->commit)->file)
                 return cannot(t, "%s is a program without sources", v->name);
-        if (o->announce && build_find(o->workspace, solver, v->commit, false, &known) == -ENOENT)
+        if (o->announce && build_find(o->workspace, solver, v->commit, WITHOUT_LOG, &known) == -ENOENT)
                 o->announce(o->user, v->name);
         diverge_say(t->d, "built once more, to report its calls", side);
         r = query_build(o->workspace, solver, v->commit, &q)
-            ?: engine_get(o->engine, q, PRIORITY_PERSON, false, o->cancel_fd, &value);
+            ?: engine_get(o->engine, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, o->cancel_fd, &value);
         if (r < 0)
                 return r;
         if (!((struct build_value *)value)->record->ok)
