@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/limits.h>
 #include <linux/seccomp.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "cache/base/util.h"
+#include "core/sandbox/exec_arch.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
@@ -29,16 +29,6 @@
 #ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
 #define SECCOMP_IOCTL_NOTIF_SET_FLAGS  _IOW(SECCOMP_IOC_MAGIC, 4, __u64)
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
-#endif
-
-#if defined(__x86_64__)
-#define NATIVE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define NATIVE AUDIT_ARCH_AARCH64
-#elif defined(__riscv) && __riscv_xlen == 64
-#define NATIVE AUDIT_ARCH_RISCV64
-#else
-#define NATIVE 0 /* nothing is watched */
 #endif
 
 #define PATHS_MOST (1u << 17)
@@ -334,7 +324,7 @@ static void *watch_thread(void *user)
 
 struct watch *watch_begin(const struct order *order)
 {
-        struct watch *w = order->head->watch && NATIVE != 0 ? calloc(1, sizeof(*w)) : NULL;
+        struct watch *w = order->head->watch ? calloc(1, sizeof(*w)) : NULL;
         int sockets[2];
 
         if (!w)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -16,6 +15,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "core/sandbox/exec_arch.h"
 
 /* -- users -- */
 
@@ -61,21 +62,6 @@ int world_clone(bool namespaces, bool user)
  * instruction sets of a machine, and nothing else. */
 bool world_forbid_keys(void)
 {
-#if defined(__x86_64__)
-        enum {
-                NATIVE = AUDIT_ARCH_X86_64,
-                OTHER = AUDIT_ARCH_I386,
-                OTHER_FIRST = 286
-        };
-#elif defined(__aarch64__)
-        enum {
-                NATIVE = AUDIT_ARCH_AARCH64,
-                OTHER = AUDIT_ARCH_ARM,
-                OTHER_FIRST = 309
-        };
-#else
-        return true;
-#endif
         struct sock_filter filter[] = {
                 BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 0, 6),
@@ -87,8 +73,8 @@ bool world_forbid_keys(void)
                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OTHER, 0, 4), /* only from above, with the architecture */
                 BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_FIRST, 0, 2),
-                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_FIRST + 3, 1, 0),
+                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_KEYS, 0, 2),
+                BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_KEYS + 3, 1, 0),
                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
         };
