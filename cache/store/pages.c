@@ -7,6 +7,8 @@
 
 #define META_MAGIC   UINT32_C(0xBEEFC0DE)
 #define META_VERSION 1
+#define PAGE_LEAST   256
+#define PAGE_MOST    32768
 #define HEADER       16 /* of a page: number u64, pad u16, flags u16, then lower and upper u16, or a count of pages u32 */
 #define NODE_HEADER  8  /* low and high half of the value's size or child's number u16, flags u16, key's size u16 */
 #define NO_ROOT      UINT64_MAX
@@ -98,22 +100,23 @@ static bool meta_read(int fd, off_t offset, struct meta *ret)
         const uint32_t *size = &ret->free.page_size;
 
         return pread(fd, ret, sizeof(*ret), offset) == sizeof(*ret) && get16(ret->header + 10) == PAGE_META && ret->magic == META_MAGIC &&
-               ret->version == META_VERSION && *size >= 256 && *size <= 32768 && (*size & (*size - 1)) == 0 && ret->last >= 1 &&
+               ret->version == META_VERSION && *size >= PAGE_LEAST && *size <= PAGE_MOST && (*size & (*size - 1)) == 0 && ret->last >= 1 &&
                ret->last < UINT64_C(1) << 47 && tree_is_possible(&ret->free, FREE_FLAGS, ret->last) && tree_is_possible(&ret->main, 0, ret->last);
 }
 
-/* Another LMDB's format if both meta pages say so; if only one does, it is damaged. */
+/* Another LMDB's format if both meta pages say so; if only one does, it is damaged. The second one is behind the first, whatever the size of a page. */
 static int check_format(int fd, const char *name)
 {
-        uint32_t versions[2];
+        uint32_t versions[2] = {META_VERSION, META_VERSION};
+        unsigned n = 0;
 
-        for (unsigned i = 0; i < 2; i++) {
+        for (off_t at = 0; at <= 1 << 16 && n < 2; at = at == 0 ? PAGE_LEAST : 2 * at) {
                 uint8_t p[8];
 
-                if (pread(fd, p, sizeof(p), (off_t)(i * (unsigned long)sysconf(_SC_PAGESIZE) + HEADER)) != sizeof(p) ||
-                    load_4(p) != META_MAGIC)
+                if (pread(fd, p, sizeof(p), at + HEADER) == sizeof(p) && load_4(p) == META_MAGIC)
+                        versions[n++] = load_4(p + 4);
+                else if (at == 0)
                         return 0;
-                versions[i] = load_4(p + 4);
         }
         if (versions[0] == META_VERSION || versions[0] != versions[1])
                 return 0;
@@ -265,7 +268,7 @@ static int node_read(struct tree_reader *w, const uint8_t *page, unsigned index,
                 .key = p + NODE_HEADER,
                 .key_size = get16(p + 6),
                 .flags = get16(p + 4),
-                .value_size = get16(p) | (uint64_t)get16(p + 2) << 16,
+                .value_size = load_4(p), /* LMDB orders its halves as the machine does */
         };
         size = NODE_HEADER + ret->key_size;
         if (branch) {

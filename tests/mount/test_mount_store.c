@@ -426,10 +426,12 @@ static void set_index_format(unsigned version)
 
 static void set_lmdb_format(unsigned version)
 {
-        cleanup_close int fd = open(DATA, O_WRONLY | O_CLOEXEC);
+        cleanup_close int fd = open(DATA, O_RDWR | O_CLOEXEC);
+        uint32_t size;
 
+        ck_assert_int_eq(pread(fd, &size, sizeof(size), 40), sizeof(size)); /* LMDB keeps that of its pages there */
         for (off_t page = 0; page < 2; page++) /* behind the page's header and the magic number */
-                ck_assert_int_eq(pwrite(fd, &version, sizeof(version), page * sysconf(_SC_PAGESIZE) + 20), sizeof(version));
+                ck_assert_int_eq(pwrite(fd, &version, sizeof(version), page * size + 20), sizeof(version));
 }
 
 static void set_journal_format(unsigned version)
