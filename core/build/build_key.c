@@ -3,6 +3,7 @@
 
 #include "core/build/build.h"
 #include "core/build/era.h"
+#include "core/run/host.h"
 
 /* A released program is not made here: its key has neither sources nor compilers. */
 static void key_of(const struct recipe *r, const char *machine, const struct digest *source, struct digest *ret)
@@ -29,7 +30,7 @@ static int machine_of(const struct recipe *recipe, char ret[DIGEST_HEX_SIZE])
         if (builder && !recipe->file)
                 return builder->toolchain(builder, ret);
         uname(&name);
-        snprintf(ret, DIGEST_HEX_SIZE, "here: %.50s", name.machine);
+        snprintf(ret, DIGEST_HEX_SIZE, "here: %.28s%.28s", name.machine, host_pages().s);
         return 0;
 }
 

@@ -161,7 +161,7 @@ static void add_elf_interpreter(struct used *u, const char *head, size_t size)
 {
         const char *found = memmem(head, size, "/lib", 4);
 
-        if (found && memmem(found, MIN((size_t)(head + size - found), (size_t)64), "/ld-", 4) && memchr(found, '\0', (size_t)(head + size - found)))
+        if (found && memmem(found, MIN((size_t)(head + size - found), (size_t)64), "/ld", 3) && memchr(found, '\0', (size_t)(head + size - found)))
                 add(u, found);
 }
 

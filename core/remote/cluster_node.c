@@ -345,19 +345,22 @@ static bool differs(struct node *n, const char *machine, struct buffer *why)
 {
         const struct remote_hello *h = &n->hello;
         struct cluster *c = n->cluster;
-        json_t *facts = host_facts();
-        const char *libc = json_text(facts, "libc", "");
+        json_t *facts = host_facts(), *theirs = json_loads(h->facts ?: "", 0, NULL);
+        const char *libc = json_text(facts, "libc", ""), *arch = json_text(facts, "arch", ""), *their_arch = json_text(theirs, "arch", arch);
 
         if (c->machine[0] && strcmp(c->machine, machine) != 0)
                 buffer_addf(why, "is another machine (%s, and the results of this cluster are of %s): give its partition a [cluster] of its own",
                             machine, c->machine);
         else if (c->kernel[0] && strcmp(c->kernel, h->kernel) != 0)
                 buffer_addf(why, "has the kernel %s, and the others have %s", h->kernel, c->kernel);
-        else if (strcmp(libc, h->libc) != 0) /* programs are built here */
+        else if (strcmp(arch, their_arch) != 0) /* programs are built here */
+                buffer_addf(why, "has a processor of the kind %s, and programs are built here for %s", their_arch, arch);
+        else if (strcmp(libc, h->libc) != 0) /* likewise */
                 buffer_addf(why, "has the C library %s, and programs are built here with %s", h->libc, libc);
         else if (c->will_build && c->toolchain[0] && strcmp(c->toolchain, h->toolchain) != 0)
                 buffer_adds(why, "has other compilers or build tools than the others, and builds are done there");
         json_decref(facts);
+        json_decref(theirs);
         return why->size > 0;
 }
 

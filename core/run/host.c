@@ -40,16 +40,34 @@ bool host_read_number(const char *root, const char *path, unsigned long long *re
 
 static char cpu_model[128], host_name[256] = "localhost", machine[512];
 
+struct short_text host_pages(void)
+{
+        const long size = sysconf(_SC_PAGESIZE);
+        struct short_text t = {""};
+
+        if (size != 4096)
+                snprintf(t.s, sizeof(t.s), ", pages of %ld", size);
+        return t;
+}
+
+/* What /proc/cpuinfo calls the model. ARM's kernels give its number only: maker, part and revision. */
 static void find_cpu_model(void)
 {
+        static const char *const names[] = {"model name" /* x86 */, "Model", "cpu\t" /* POWER */, "uarch" /* RISC-V */};
+        bool is_found = false;
         struct utsname u;
         char line[512];
 
         uname(&u);
         snprintf(cpu_model, sizeof(cpu_model), "%.100s", u.machine);
-        if ((host_read_field("", "/proc/cpuinfo", "model name", line, sizeof(line)) ||
-             host_read_field("", "/proc/cpuinfo", "Model", line, sizeof(line))) && strstr(line, ": ")) /* x86; many others */
-                snprintf(cpu_model, sizeof(cpu_model), "%.127s", strstr(line, ": ") + 2);
+        for (size_t i = 0; i < ARRAY_SIZE(names) && !is_found; i++) {
+                is_found = host_read_field("", "/proc/cpuinfo", names[i], line, sizeof(line)) && strstr(line, ": ");
+                if (is_found)
+                        snprintf(cpu_model, sizeof(cpu_model), "%.100s", strstr(line, ": ") + 2);
+        }
+        if (!is_found && host_read_field("", "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "", line, sizeof(line)))
+                snprintf(cpu_model, sizeof(cpu_model), "%.60s %.40s", u.machine, line);
+        strcat(cpu_model, host_pages().s);
 }
 
 static void find_machine(void)
@@ -103,8 +121,8 @@ json_t *host_facts(void)
         host_machine(); /* sets the names */
         sysinfo(&memory);
         uname(&u);
-        return json_pack("{so* so* sI sI sI so* so* so so* so}", "host", json_legible(host_name), "cpu", json_string(cpu_model), "cores",
-                         (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory", (json_int_t)memory.totalram * memory.mem_unit, "swap",
+        return json_pack("{so* so* so* sI sI sI so* so* so so* so}", "host", json_legible(host_name), "cpu", json_string(cpu_model), "arch",
+                         json_string(u.machine), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory", (json_int_t)memory.totalram * memory.mem_unit, "swap",
                          (json_int_t)memory.totalswap * memory.mem_unit, "kernel", json_sprintf("%s %s", u.sysname, u.release), "distribution",
                          distribution(), "libc", json_sprintf("glibc %s", gnu_get_libc_version()), "governor",
                          known ? json_string(governor) : json_null(), "turbo", turbo < 0 ? json_null() : json_boolean(turbo));

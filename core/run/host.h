@@ -9,7 +9,10 @@
 /* The machine's identity, part of every run key: "<hostname or $SOLVERFS_MACHINE>/<CPU model>/<cores>". The kernel, libc and the like are only
  * recorded (host_facts()), or every update would turn the store cold. */
 const char *host_machine(void);
-json_t *host_facts(void); /* new reference: host, cpu, cores, memory, kernel, distribution, libc, governor, swap, turbo */
+/* "" if memory has pages of 4 KiB, else ", pages of 65536". Times depend on it, and so may what a build makes: it is part of the CPU model and of
+ * build keys. */
+struct short_text host_pages(void);
+json_t *host_facts(void); /* new reference: host, cpu, arch, cores, memory, kernel, distribution, libc, governor, swap, turbo */
 
 /* Cores that timed runs may own: whole cores (one hyper-thread sibling of each), within our affinity mask. At least one. */
 size_t host_cores(int *ret_cpus, size_t most);

@@ -592,6 +592,8 @@ START_TEST(test_refused)
         h.slots = 1;
         h.libc = (char *)"2.1";
         assert_refused(&h, "lab/Abacus/2", "n7 is left out: it has the C library 2.1");
+        h.facts = (char *)"{\"arch\": \"vax\"}";
+        assert_refused(&h, "lab/Abacus/2", "n7 is left out: it has a processor of the kind vax, and programs are built here for ");
         json_decref(facts);
 }
 END_TEST

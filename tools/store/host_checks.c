@@ -323,11 +323,17 @@ static size_t read_cores(const struct checking *l, const char *file, unsigned lo
 
 static void check_cores(struct checking *l)
 {
-        unsigned long long least, most;
+        unsigned long long least, most, weakest, strongest;
         const size_t n = read_cores(l, "cpufreq/cpuinfo_max_freq", &least, &most);
         const long all = sysconf(_SC_NPROCESSORS_CONF);
 
-        if ((double)most > SPREAD * (double)least)
+        read_cores(l, "cpu_capacity", &weakest, &strongest); /* ARM and RISC-V */
+        if ((double)strongest > SPREAD * (double)weakest)
+                say(l, CHECK_WARNING,
+                    "%zu cores of different kinds (of capacity %llu and %llu): a time depends on which one a run gets; start solverfs by "
+                    "'taskset -c' with those of one kind",
+                    n, weakest, strongest);
+        else if ((double)most > SPREAD * (double)least)
                 say(l, CHECK_WARNING,
                     "%zu cores of different kinds (up to %.1f and %.1f GHz): a time depends on which one a run gets; start solverfs by "
                     "'taskset -c' with those of one kind",
