@@ -95,7 +95,7 @@ def duration(seconds):
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("--head", type=float, default=1.2e-3)
+    p.add_argument("--head", type=float, default=1.55e-3)
     p.add_argument("--commit", type=float, default=4e-4)
     p.add_argument("--each", type=float, default=4e-5)
     p.add_argument("--bytes", type=float, default=1200)
