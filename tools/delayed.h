@@ -4,7 +4,19 @@
 
 #ifdef __ASSEMBLER__
 
-/* Saves all argument registers, fills the slot, restores them and calls the function. */
+/* DELAYED_CALL: a function that jumps through its slot, and what fills the slot by the first call. DELAYED_FIRST: all argument registers are saved and
+ * restored around delayed_bind(), then the function is called. */
+#if defined(__x86_64__)
+
+.macro DELAYED_CALL name, number
+\name:
+        endbr64
+        jmp *delayed_slots + 8 * \number(%rip)
+.Ldelayed\number:
+        push $\number
+        jmp delayed_first
+.endm
+
 .macro DELAYED_FIRST
 delayed_first:
         .cfi_startproc
@@ -35,6 +47,48 @@ delayed_first:
         .cfi_endproc
 .endm
 
+#elif defined(__aarch64__)
+
+.macro DELAYED_CALL name, number
+\name:
+        bti c
+        adrp x16, delayed_slots + 8 * \number
+        ldr x16, [x16, :lo12:delayed_slots + 8 * \number]
+        br x16
+.Ldelayed\number:
+        bti c
+        mov x17, #\number
+        b delayed_first
+.endm
+
+.macro DELAYED_FIRST
+delayed_first:
+        .cfi_startproc
+        stp x29, x30, [sp, #-224]!
+        .cfi_def_cfa_offset 224
+        .cfi_offset x29, -224
+        .cfi_offset x30, -216
+        mov x29, sp
+        .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+        str x\n, [sp, #16 + 8 * \n]
+        str q\n, [sp, #96 + 16 * \n]
+        .endr
+        str x8, [sp, #80]
+        mov x0, x17
+        bl delayed_bind
+        mov x16, x0
+        .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+        ldr x\n, [sp, #16 + 8 * \n]
+        ldr q\n, [sp, #96 + 16 * \n]
+        .endr
+        ldr x8, [sp, #80]
+        ldp x29, x30, [sp], #224
+        .cfi_def_cfa_offset 0
+        br x16
+        .cfi_endproc
+.endm
+
+#endif
 #else
 
 #include <stddef.h>

@@ -2,7 +2,7 @@
 
     delayed.py COMPILER NM READELF OUT LIBRARY,LIBRARY... ARCHIVE...
 
-The archives are what is linked: every function of the libraries that they call gets a slot. Assembly for x86-64.
+The archives are what is linked: every function of the libraries that they call gets a slot. delayed.h has the assembly of each processor.
 """
 import os
 import subprocess
@@ -41,11 +41,9 @@ for index, library in enumerate(libraries.split(",")):
 with open(out, "w") as f:
     f.write('#include "delayed.h"\n\t.text\n')
     for i, (_, name) in enumerate(functions):
-        f.write(f"\t.globl {name}\n\t.hidden {name}\n\t.type {name}, @function\n"
-                f"{name}:\tendbr64\n\tjmp *delayed_slots + {8 * i}(%rip)\n1{i}:\tpush ${i}\n\tjmp delayed_first\n"
-                f"\t.size {name}, . - {name}\n")
+        f.write(f"\t.globl {name}\n\t.hidden {name}\n\t.type {name}, @function\n\tDELAYED_CALL {name} {i}\n\t.size {name}, . - {name}\n")
     f.write("DELAYED_FIRST\n\t.section .data.delayed, \"aw\"\n\t.balign 8\n\t.globl delayed_slots\n\t.hidden delayed_slots\ndelayed_slots:\n")
-    f.writelines(f"\t.quad 1{i}b\n" for i in range(len(functions)))
+    f.writelines(f"\t.quad .Ldelayed{i}\n" for i in range(len(functions)))
     f.write('\t.section .data.rel.ro, "aw"\n\t.balign 8\n')
     for table, texts in (("delayed_libraries", names), ("delayed_functions", [name for _, name in functions])):
         f.write(f"\t.globl {table}\n\t.hidden {table}\n{table}:\n")
