@@ -8,6 +8,7 @@
 #include "cache/base/lost.h"
 #include "core/build/build_tools.h"
 #include "core/build/dependency.h"
+#include "core/run/file_digest.h"
 #include "core/run/full_disk.h"
 #include "core/run/host.h"
 
@@ -83,10 +84,11 @@ int attempt_prepare_tools(struct attempt *a)
 }
 
 /* True if a file that it used was replaced meanwhile: the build is to be repeated. A program with objects of two compilers is no commit's program,
- * and a failure may have come from a missing compiler. */
-static bool tools_changed(struct attempt *a)
+ * and a failure may have come from a missing compiler. `ret` becomes the file's path, to be freed, if one is known. */
+static bool tools_changed(struct attempt *a, char **ret)
 {
-        return a->given ? !has_given_toolchain(a) : attempt_list_used(a);
+        *ret = a->given ? NULL : attempt_list_used(a);
+        return *ret || (a->given && !has_given_toolchain(a));
 }
 
 /* -- one attempt -- */
@@ -131,7 +133,7 @@ static int attempt_once(struct attempt *a)
         int r = worktree_begin(a->worktree);
 
         a->made.started = now_seconds();
-        a->began_ns = (int64_t)clock_ns(CLOCK_REALTIME_COARSE); /* as the kernel stamps files */
+        a->began_ns = file_clock_ns();
         a->is_watched = true;
         buffer_done(&a->watched);
         if (r == 0)
@@ -218,21 +220,36 @@ static int finish_worktree(struct attempt *a, bool is_made)
         return r < 0 ? r : worktree_finish(a->worktree, is_made ? &programs : NULL);
 }
 
+/* Builds once more, as `file` (may be NULL) was replaced. A file may be touched at any time: if the second attempt's list is the first one's, whatever was
+ * stamped meanwhile has the bytes that it had before. */
+static int build_exchanged(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *file)
+{
+        cleanup_blob struct blob before = a->made.used;
+        cleanup_free char *why = format_string("compilers or build tools were exchanged meanwhile%s%s", file ? ", such as " : "", file ?: "");
+        cleanup_free char *again = NULL;
+        const struct blob *now = &a->made.used;
+        int r;
+
+        a->made.used = (struct blob){0};
+        r = attempt_again(a, commit, notes, why);
+        if (r < 0 || !tools_changed(a, &again) || (before.size > 0 && before.size == now->size && memcmp(before.data, now->data, now->size) == 0))
+                return r;
+        return errorf(-EIO, "the compilers or build tools of this machine changed during the build%s%s: no result is recorded; ask again",
+                      again ? ", such as " : "", again ?: "");
+}
+
 int attempt_build(struct attempt *a, const git_oid *commit, struct build_record **ret)
 {
         cleanup_buffer struct buffer notes = {0};
+        cleanup_free char *file = NULL;
         int r;
 
         buffer_add(&notes, a->log.data, a->log.size);
         r = attempt_once(a);
         if (r == 0 && a->doubted)
                 r = attempt_again(a, commit, &notes, "what ended it may have come from outside");
-        if (r == 0 && tools_changed(a)) {
-                r = attempt_again(a, commit, &notes, "compilers or build tools were exchanged meanwhile");
-                if (r == 0 && tools_changed(a))
-                        r = errorf(-EIO, "the compilers or build tools of this machine changed during the build: no result is recorded; "
-                                         "ask again");
-        }
+        if (r == 0 && tools_changed(a, &file))
+                r = build_exchanged(a, commit, &notes, file);
         if (r == 0 && a->doubted)
                 r = errorf(-EIO, "%s: that may have come from outside, so nothing is recorded of this commit", a->made.reason);
         if (finish_worktree(a, r == 0 && !a->made.reason) < 0)

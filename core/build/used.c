@@ -219,6 +219,11 @@ static void put_dependencies(const struct build_request *q, struct buffer *b)
 
 /* -- changes while the build ran -- */
 
+static bool is_since_begin(const struct attempt *a, int64_t changed_ns)
+{
+        return changed_ns > a->began_ns && !file_time_is_future(changed_ns);
+}
+
 /* Follows links. True if one of them was made after the build began: another compiler may be behind it. */
 static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
 {
@@ -229,7 +234,7 @@ static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
                 ssize_t n = readlink(path, target, sizeof(target) - 1);
                 size_t folder = n > 0 && target[0] != '/' ? (size_t)(strrchr(path, '/') + 1 - path) : 0;
 
-                if (timespec_ns(&st.st_ctim) > a->began_ns)
+                if (is_since_begin(a, timespec_ns(&st.st_ctim)))
                         return true;
                 if (n <= 0 || folder + (size_t)n >= PATH_SIZE)
                         return false;
@@ -239,24 +244,24 @@ static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
         return false;
 }
 
-/* True if the file, or a link that leads to it, is newer than the attempt's begin. A file that is gone is not noticed: only its folder's time would show
+/* True if the file, or a link that leads to it, was changed since the attempt's begin. A file that is gone is not noticed: only its folder's time would show
  * that, and that changes with every other file in it, too. */
 static bool has_moved(const struct attempt *a, const char *path, const struct file_look *look)
 {
         char last[PATH_SIZE];
 
-        if (look->kind == FILE_CONTENT && look->changed_ns > a->began_ns)
+        if (look->kind == FILE_CONTENT && is_since_begin(a, look->changed_ns))
                 return true;
         return path[0] == '/' && snprintf(last, sizeof(last), "%s", path) < PATH_SIZE && has_new_link(a, last);
 }
 
-bool attempt_list_used(struct attempt *a)
+char *attempt_list_used(struct attempt *a)
 {
         cleanup_buffer struct buffer b = {0};
         struct used u = {.attempt = a, .mounts = allocate(1, sizeof(*u.mounts))};
         const bool is_watched = a->is_watched && buffer_error(&a->watched) == 0;
         const char *at = a->watched.data;
-        bool any_moved = false;
+        char *moved = NULL;
 
         mount_table_each(note_mount, &u);
         for (size_t left = is_watched ? a->watched.size : 0; left > 0; left -= strlen(at) + 1, at += strlen(at) + 1)
@@ -276,7 +281,8 @@ bool attempt_list_used(struct attempt *a)
                         continue;
                 }
                 file_look(u.list[i], &look);
-                any_moved = any_moved || has_moved(a, u.list[i], &look);
+                if (!moved && has_moved(a, u.list[i], &look))
+                        moved = copy_string(u.list[i]);
                 put_entry(&b, look.kind, &look.digest, u.list[i]);
         }
         if (!is_watched)
@@ -288,7 +294,7 @@ bool attempt_list_used(struct attempt *a)
         blob_done(&a->made.used);
         if (buffer_steal(&b, &a->made.used) < 0)
                 a->made.used = (struct blob){0};
-        return any_moved;
+        return moved;
 }
 
 /* -- the check -- */

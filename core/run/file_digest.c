@@ -5,11 +5,13 @@
 #include <search.h>
 #include <sys/stat.h>
 
+#include "cache/base/fault.h"
 #include "cache/base/record.h"
 
 #define FORMAT       1
 #define FILE_BYTES   ((size_t)64 << 20)
 #define SETTLED      (50 * (int64_t)NSEC_PER_MSEC) /* within a tick of its last change a file may change and show the same times */
+#define AHEAD        (300 * (int64_t)NSEC_PER_SEC) /* the most that a file server's clock is ahead of ours while both go rightly */
 #define MOMENT_WORDS 5
 
 struct known {
@@ -59,13 +61,20 @@ static void remember(const char *path, const uint64_t moment[MOMENT_WORDS], cons
 
 /* -- a look -- */
 
-/* True if a further change would show another time. */
-static bool is_settled(const struct stat *st)
+int64_t file_clock_ns(void)
 {
-        struct timespec now;
+        return (int64_t)clock_ns(CLOCK_REALTIME_COARSE) - (fault_at("file.clock") < 0 ? 3600 * (int64_t)NSEC_PER_SEC : 0);
+}
 
-        clock_gettime(CLOCK_REALTIME, &now);
-        return timespec_ns(&now) - timespec_ns(&st->st_ctim) > SETTLED;
+bool file_time_is_future(int64_t ns)
+{
+        return ns > file_clock_ns() + AHEAD;
+}
+
+/* True if a further change would show another time. */
+static bool is_settled(int64_t changed_ns)
+{
+        return file_clock_ns() - changed_ns > SETTLED || file_time_is_future(changed_ns);
 }
 
 /* False if the file cannot be read. */
@@ -78,7 +87,7 @@ static bool hash_file(const char *path, struct digest *ret)
         if (fd < 0 || fstat(fd, &before) < 0 || digest_of_fd(fd, ret, NULL) < 0 || fstat(fd, &after) < 0)
                 return false;
         moment_of(&before, moment);
-        if (is_settled(&before) && timespec_ns(&before.st_ctim) == timespec_ns(&after.st_ctim)) {
+        if (is_settled(timespec_ns(&before.st_ctim)) && timespec_ns(&before.st_ctim) == timespec_ns(&after.st_ctim)) {
                 pthread_mutex_lock(&digests.lock);
                 remember(path, moment, ret);
                 digests.has_news = true;

@@ -1334,6 +1334,43 @@ static void exchange(void *user, const char *, uint64_t done, uint64_t total)
         }
 }
 
+/* Before each command: touched, not exchanged. A file of the future looks like this, too. */
+static void touch_compiler(void *touched, const char *, uint64_t, uint64_t)
+{
+        ck_assert_int_eq(chmod("/usr/local/bin/cc", 0755), 0); /* its ctime moves, nothing else */
+        ++*(unsigned *)touched;
+        usleep(20000); /* some ticks, in which the kernel stamps the attempt's begin alike */
+}
+
+static void exchange_compiler(void *number, const char *, uint64_t, uint64_t)
+{
+        install_compiler(++*(unsigned *)number, 1000000000);
+}
+
+START_TEST(test_compiler_touched_all_the_time)
+{
+        unsigned touched = 0;
+        struct progress progress = {.tell = touch_compiler, .user = &touched};
+        struct build_request q;
+
+        NEEDS_OWN_COMPILERS;
+        shell(TWO_OBJECTS "commit one");
+        begin("build = make a.o\nbuild = make\noutput = out\n");
+        install_compiler(1, 1000000000);
+        usleep(20000);
+        q = request_for("main");
+        q.progress = &progress;
+        run_build(&q); /* as nothing has other bytes, the second attempt is the last */
+        check_output("1 1");
+        ck_assert(record->ok && touched > 2);
+        ck_assert(logged("exchanged meanwhile, such as /usr/local/bin/cc"));
+        progress.tell = exchange_compiler;
+        ck_assert_int_eq(build(&q, &record), -EIO);
+        ck_assert_ptr_nonnull(strstr(error_message(-EIO), "changed during the build, such as /usr/local/bin/cc"));
+        close_all();
+}
+END_TEST
+
 static int build_meanwhile(struct build_request *q, void (*install)(unsigned number, unsigned time), unsigned number, unsigned time)
 {
         struct meanwhile m = {install, number, time, false};
@@ -1636,5 +1673,5 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_is_of_the_sandbox, test_used_is_of_no_mount, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
-      test_compiler_upgraded_meanwhile, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
+      test_compiler_upgraded_meanwhile, test_compiler_touched_all_the_time, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
       test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_released_programs_that_the_store_does_not_take, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)

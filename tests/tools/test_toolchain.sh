@@ -61,6 +61,13 @@ test_that "... but no list of a file that builds here cannot see" '
 	echo here >"$shared.outside" && printf "#!/bin/sh\ncat %s >&2; printf \"#!/bin/sh\\\\necho sat\\\\n\"\n" "$shared.outside" >"$shared/tool" && run 0 run toy one a.smt2 && echo other >"$shared.outside" &&
 	changed one "$shared.outside" && export SOLVERFS_STORE=$top/alone && run 0 init && run 0 solver add toy toy --recipe again.recipe && run 0 import "$top/bare" &&
 	run 0 history --known toy a.smt2 && has out "	sat	" && empty err'
+# The tool is touched by each build, so it is newer than the build's begin; then our clock is an hour behind it.
+test_that "a tool that is stamped in the future was not exchanged meanwhile, and its digest is remembered" '
+	printf "%s\n" "$before" >"$shared/tool" && export SOLVERFS_STORE=$top/ahead && run 0 init && git config -f ahead/config solverfs.sandbox none &&
+	sed "s|build = |&touch $shared/tool \&\& |" again.recipe >touching.recipe && run 0 solver add toy toy --recipe touching.recipe &&
+	run 0 build --log toy one && has out "exchanged meanwhile, such as $shared/tool" &&
+	mkdir ahead.faults && echo fail ETIME >ahead.faults/file.clock && export SOLVERFS_FAULTS=$top/ahead.faults &&
+	rm ahead/toolchain && run 0 build toy two && run 0 build --log toy two && ! has out "exchanged meanwhile" && grep -q "$shared/tool" ahead/toolchain'
 cp broken "$shared/tool"
 test_that "gc drops no list that a build has" 'run 0 gc && changed one "$shared/tool"'
 make_mount
