@@ -244,8 +244,8 @@ static bool has_new_link(const struct attempt *a, char path[PATH_SIZE])
         return false;
 }
 
-/* True if the file, or a link that leads to it, was changed since the attempt's begin. A file that is gone is not noticed: only its folder's time would show
- * that, and that changes with every other file in it, too. */
+/* True if the file, or a link that leads to it, was changed since the attempt's begin. A file that is gone is not noticed: only its folder's time would
+ * show that, and that changes with every other file in it, too. */
 static bool has_moved(const struct attempt *a, const char *path, const struct file_look *look)
 {
         char last[PATH_SIZE];

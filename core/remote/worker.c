@@ -1,7 +1,9 @@
 /* A worker's connection: its hello, the packets that it reads, files that arrive; and its folder. */
 #include "core/remote/worker.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -256,6 +258,7 @@ static int open_folder(struct worker *w, int *ret_alive)
                     ?: make_dirs(w->scratch, 0700);
         if (r < 0)
                 return errorf(r, "cannot keep a worker's files in %s: %s", folder, error_message(r));
+        flock(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), LOCK_SH); /* until this process ends: systemd-tmpfiles spares a locked folder */
         r = leftovers_own(folder, ret_alive);
         if (r == 0)
                 leftovers_sweep(folder);

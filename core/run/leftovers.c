@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,13 +23,22 @@ int scratch_make(const char *parent, char ret[PATH_SIZE])
         return 0;
 }
 
+/* True if the process has ended. A lock without a name proves nothing: whoever cleans a temporary folder deletes the lock of a process that lives. */
+static bool is_dead(const char *engines, const char *owner)
+{
+        cleanup_free char *lock = format_string("%s/%s", engines, owner);
+        bool has_name = access(lock, F_OK) == 0;
+
+        return !lock_is_held(engines, owner) && (has_name || (kill(atoi(owner), 0) < 0 && errno == ESRCH));
+}
+
 bool scratch_is_left(const char *store_dir, const char *name)
 {
         cleanup_free char *engines = format_string("%s/engines", store_dir);
         char owner[16];
 
         /* so is a folder that no engine owns: nothing else would delete it */
-        return sscanf(name, "run-%15[0-9]-", owner) != 1 || !lock_is_held(engines, owner);
+        return sscanf(name, "run-%15[0-9]-", owner) != 1 || is_dead(engines, owner);
 }
 
 /* -- each kind -------------------------------------------------------------------------------------------------- */
@@ -80,7 +91,7 @@ static void sweep_engine(const char *store_dir, const char *dir, const char *nam
         char owner[16];
         int n = 0;
 
-        if (sscanf(name, "%15[0-9]%n", owner, &n) != 1 || lock_is_held(dir, owner))
+        if (sscanf(name, "%15[0-9]%n", owner, &n) != 1 || !is_dead(dir, owner))
                 return;
         if (name[n] == '\0')
                 sweep_lock(store_dir, dir, name);

@@ -1673,5 +1673,6 @@ SUITE("build", test_build, test_keys, test_key_elsewhere,
       test_submodules_are_left_out, test_within, test_pinned_within_pinned, test_hostile_trees, test_lost_objects, test_full_disk, test_prune,
       test_prune_leaves_what_is_used, test_ccache, test_ccache_sees_all_that_a_compiler_sees,
       test_ccache_sees_what_expansion_does, test_ccache_sees_comments, test_ccache_and_a_compiler_of_the_sources, test_upgraded_compiler, test_used, test_used_is_of_the_sandbox, test_used_is_of_no_mount, test_used_by_many_commands, test_ccache_serves_every_compiler, test_objects_outlive_other_tools,
-      test_compiler_upgraded_meanwhile, test_compiler_touched_all_the_time, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile, test_build_is_of_no_time,
+      test_compiler_upgraded_meanwhile, test_compiler_touched_all_the_time, test_compiler_chosen_meanwhile, test_assembler_upgraded_meanwhile,
+      test_build_is_of_no_time,
       test_no_memory_for_an_archive_is_no_fact, test_no_descriptor_for_an_output_is_no_fact, test_released_programs_that_the_store_does_not_take, test_a_damaged_download_is_no_source, test_raised_limits, test_a_released_program_is_within_nothing)

@@ -798,6 +798,30 @@ START_TEST(test_scratch_of_a_dead_process_with_our_number)
 }
 END_TEST
 
+/* Its lock's name was deleted, as by what cleans /tmp after ten days. */
+START_TEST(test_scratch_of_a_process_that_lives)
+{
+        pid_t child = fork();
+        cleanup_free char *lock = format_string("store/engines/%d", (int)child), *scratch = format_string("store/scratch/run-%d-abcdef", (int)child);
+        cleanup_free char *view = format_string("%s.json", lock);
+
+        if (child == 0)
+                for (;;)
+                        pause();
+        start(&(struct engine_options){0});
+        ck_assert_int_eq(mkdir(scratch, 0700), 0);
+        assert_ok(write_file_atomic(view, "", 0, 0600));
+        leftovers_sweep("store");
+        ck_assert(!scratch_is_left("store", strrchr(scratch, '/') + 1));
+        ck_assert(access(scratch, F_OK) == 0 && access(view, F_OK) == 0);
+        kill(child, SIGKILL);
+        ck_assert_int_eq(waitpid(child, NULL, 0), child);
+        leftovers_sweep("store");
+        ck_assert(access(scratch, F_OK) != 0 && access(view, F_OK) != 0);
+        close_engine();
+}
+END_TEST
+
 START_TEST(test_giving_up)
 {
         struct answers a = ANSWERS;
@@ -1278,7 +1302,8 @@ SUITE("engine", test_a_stored_value_is_answered_at_once, test_a_thousand_askers_
       test_fewer_cores_than_the_machine_has, test_a_job_takes_more_slots_and_drops_them, test_a_batch_gives_way_to_a_person,
       test_a_batch_that_gave_way_waits_in_view_of_all,
       test_runs_do_not_wait_for_builds, test_one_build_does_not_wait_for_builds_of_others, test_those_who_have_none_come_first,
-      test_a_last_core_is_passed_on, test_scratch_of_a_dead_process_with_our_number, test_giving_up,
+      test_a_last_core_is_passed_on, test_scratch_of_a_dead_process_with_our_number, test_scratch_of_a_process_that_lives,
+      test_giving_up,
       test_a_person_joins_while_a_need_is_asked_for, test_a_need_fails_while_its_asker_is_asking,
       test_nothing_is_asked_for_by_a_job_that_is_over, test_the_queue_is_bounded, test_again_computes_what_is_there,
       test_get_can_be_interrupted, test_get_is_interrupted_beside_answers, test_a_damaged_store_is_read,

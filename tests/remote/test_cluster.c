@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -416,12 +417,15 @@ START_TEST(test_closed)
 {
         struct cluster *c = open_lab("echo $$ >pid; exec {worker}");
         struct cluster_slot *s = take(c);
+        cleanup_close int folder = open("node", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         pid_t pid = read_pid("pid");
 
+        ck_assert_int_eq(flock(folder, LOCK_EX | LOCK_NB), -1); /* as systemd-tmpfiles asks */
         cluster_give_back(s);
         cluster_close(c);
         ck_assert_int_eq(kill(pid, 0), -1);
         ck_assert_int_eq(errno, ESRCH);
+        ck_assert_int_eq(flock(folder, LOCK_EX | LOCK_NB), 0);
 }
 END_TEST
 
