@@ -65,7 +65,7 @@ static bool is_disturbed(const struct execute_result *r)
 
         if (as_if < 0)
                 return as_if == -EBUSY;
-        return r->waited_ns + r->stolen_ns > small_share(r->wall_ns);
+        return r->doubt == DOUBT_PAUSE || r->waited_ns + r->stolen_ns > small_share(r->wall_ns); /* the second one that stood still for a while */
 }
 
 /* It timed out by the clock with CPU time left: it slept, or something that no counter shows kept it from running. */

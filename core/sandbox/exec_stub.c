@@ -61,6 +61,7 @@ struct run {
         uint64_t share;       /* its wall time at the end of the share; UINT64_MAX: no end */
         uint64_t next_look, look_interval, next_folder;
         uint64_t awake; /* when the last wait ended; 0: none has yet */
+        int64_t suspended; /* for how long the machine was before the program began, at most */
         uint64_t space; /* the most address space seen in one process */
         struct waiting waiting;
         bool processes_hit; /* as many tasks were seen as it may have */
@@ -85,6 +86,22 @@ static uint64_t read_clock(clockid_t clock)
 static uint64_t clock_now(void)
 {
         return read_clock(CLOCK_MONOTONIC);
+}
+
+/* For how long the machine has been suspended: CLOCK_MONOTONIC stands still meanwhile. Whatever comes between the two readings makes the first larger, and
+ * the second smaller. */
+static int64_t suspended_at_most(void)
+{
+        uint64_t awake = clock_now();
+
+        return (int64_t)(read_clock(CLOCK_BOOTTIME) - awake);
+}
+
+static int64_t suspended_at_least(void)
+{
+        uint64_t all = read_clock(CLOCK_BOOTTIME);
+
+        return (int64_t)(all - clock_now());
 }
 
 /* -- the request -- */
@@ -321,6 +338,7 @@ static int start(struct run *run)
                 return -errno;
         oom_score = open_oom_score(score);
         set_oom_score(oom_score, "800");
+        run->suspended = suspended_at_most();
         run->begin = run->awake = clock_now(); /* a pause may come before the first wait */
         run->pid = vfork();
         if (run->pid == 0)
@@ -902,6 +920,8 @@ static void run_it(struct run *run, int error)
                 count_what_is_left(run);
         end_all(run);
         watch_end(run->watch);
+        if (suspended_at_least() > run->suspended)
+                run->reply.late_ns = UINT64_MAX; /* the clock went while tasks and devices were being stopped, and no counter says how long */
         run->reply.wall_ns = wall_at(run, run->end);
         run->reply.begin_ns = run->begin;
         end_waiting(run);

@@ -130,5 +130,5 @@ struct exec_reply {
                 uint64_t ns, memory;
         } growth[EXEC_GROWTH];
         uint64_t n_growth;
-        uint64_t late_ns; /* the longest that the helper overslept */
+        uint64_t late_ns; /* the longest that the helper overslept; UINT64_MAX: the machine was suspended */
 };

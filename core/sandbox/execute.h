@@ -103,7 +103,7 @@ enum execute_doubt {
         DOUBT_NONE,
         DOUBT_SIGNAL, /* END_SIGNAL by a signal that people and services end processes with: KILL, TERM, INT or HUP */
         DOUBT_MEMORY, /* it failed, and meanwhile the kernel killed a process of our cgroup (without cgroups: of the machine) for want of memory */
-        DOUBT_PAUSE,  /* the helper was stopped for seconds: frozen, or a suspended virtual machine */
+        DOUBT_PAUSE,  /* the machine was suspended, or the helper was stopped for seconds: frozen, or a virtual machine that stood still */
 };
 
 struct execute_result {

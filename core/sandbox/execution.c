@@ -386,11 +386,9 @@ static enum execute_doubt doubt_of(const struct execution *x, const struct execu
 
         if (failed && memory_kills(true) != x->memory_kills)
                 return DOUBT_MEMORY;
-        if (x->reply.late_ns >= PAUSE)
-                return DOUBT_PAUSE;
         if (r->end == END_SIGNAL && (r->code == SIGKILL || r->code == SIGTERM || r->code == SIGINT || r->code == SIGHUP))
                 return DOUBT_SIGNAL;
-        return DOUBT_NONE;
+        return x->reply.late_ns >= PAUSE ? DOUBT_PAUSE : DOUBT_NONE;
 }
 
 /* Several threads wait for each other, too: then at most what others used of its cores. Where the kernel does not count it, an estimate: wall time without

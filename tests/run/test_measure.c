@@ -310,7 +310,7 @@ END_TEST
 struct elsewhere {
         struct run_remote remote;
         struct execute_result result;
-        unsigned runs;
+        unsigned runs, pauses; /* the first so many stood still for a while */
 };
 
 static int run_elsewhere(struct run_remote *a, const struct runner_options *options, const struct run_input *what, int cancel_fd,
@@ -319,8 +319,9 @@ static int run_elsewhere(struct run_remote *a, const struct runner_options *opti
         struct elsewhere *e = (struct elsewhere *)a;
 
         (void)options, (void)what, (void)cancel_fd;
-        e->runs++;
         *ret = e->result;
+        if (e->runs++ < e->pauses)
+                ret->doubt = DOUBT_PAUSE;
         return 0;
 }
 
@@ -342,6 +343,28 @@ START_TEST(test_an_answer_while_the_machine_lacked_memory)
         e.result.code = 1;
         assert_error(measure(&q, &f), EIO);
         ck_assert_uint_eq(e.runs, 3);
+}
+END_TEST
+
+/* As by a suspend: nobody knows how much of it is in the time. */
+START_TEST(test_a_run_that_stood_still)
+{
+        for (unsigned pauses = 0; pauses <= 2; pauses++) {
+                struct elsewhere e = {.remote = {.machine = "there", .run = run_elsewhere},
+                                      .result = {.end = END_EXIT, .code = 20, .wall_ns = 3 * NSEC_PER_SEC, .method = "rusage"},
+                                      .pauses = pauses};
+                struct recipe r = toy_recipe("{bin} {case}", 1);
+                struct measure_request q = request_for(&r, "");
+                struct fact *f;
+
+                r.format = FORMAT_CNF;
+                r.samples = 1;
+                q.runner.remote = &e.remote;
+                f = measured(&q);
+                ck_assert_uint_eq(e.runs, 1 + (pauses > 0));
+                ck_assert_int_eq(f->disturbed, pauses == 2);
+                fact_unref(f);
+        }
 }
 END_TEST
 
@@ -717,5 +740,6 @@ END_TEST
 SUITE("measure", test_an_opened_runner, test_waiting, test_a_timeout_of_others, test_a_timeout_asleep, test_a_timeout_by_cpu_time,
       test_a_timeout_by_cpu_time_is_longer_than_an_answer, test_a_timeout_asleep_at_the_end_of_a_worker, test_a_short_run,
       test_a_question_without_an_answer, test_the_lower_median_is_chosen, test_samples, test_limits, test_answers_near_a_limit,
-      test_an_answer_while_the_machine_lacked_memory, test_effort, test_seed_cnf_and_more_programs, test_without_a_sandbox, test_cancelled,
+      test_an_answer_while_the_machine_lacked_memory, test_a_run_that_stood_still, test_effort, test_seed_cnf_and_more_programs,
+      test_without_a_sandbox, test_cancelled,
       test_names_in_latin_1, test_host)
