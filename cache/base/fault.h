@@ -42,7 +42,7 @@
  *     engine.answer    computed and stored, not answered     open.answer      before a parked open is replied to
  *     reduce.try       before candidates of a reduction are tried
  *     measure.sample   a sample was taken: `fail EBUSY` marks it disturbed, another errno undisturbed
- *     file.clock       a file's time is looked at: `fail ETIME` sets our clock back by an hour since it was stamped
+ *     clock.back       the time of day is asked for: `fail ETIME` sets the clock back by an hour
  *     run.clock        before a run: `fail ETIME` simulates its clock (core/run/simulated_clock.h)
  *     case.looked      at the file of a case being written   case.closed      its RELEASE came
  *     case.flush       before it is made a case              case.minute      it is looked for: `fail ETIME` ends the minute behind it

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "cache/base/fault.h"
 #include "cache/base/lost.h"
 
 /* -- memory -- */
@@ -766,6 +767,8 @@ uint64_t clock_ns(clockid_t clock)
         struct timespec t = {0};
 
         clock_gettime(clock, &t);
+        if ((clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) && fault_at("clock.back") < 0)
+                t.tv_sec -= 3600;
         return (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
@@ -797,8 +800,5 @@ int pause_unless_cancelled(int cancel_fd, int ms)
 
 int64_t now_seconds(void)
 {
-        struct timespec t;
-
-        clock_gettime(CLOCK_REALTIME, &t);
-        return t.tv_sec;
+        return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC);
 }

@@ -153,6 +153,7 @@ struct keeping {
         const struct run_query *query;
         struct fact *fact; /* borrowed */
         bool is_again;
+        int64_t shown; /* the cell's time in a mount as long as it has not been measured again */
         struct noted_fact noted;
         const struct recipe *era;
         struct digest source;
@@ -216,8 +217,18 @@ static int keep_this(struct store_txn *t, const struct keeping *k, struct measur
                         all->n--;
                         break;
                 }
+        /* Their times are in the order of storing, whatever the clock said: --again settles all before it, and no sample behind it counts as older. */
+        for (size_t i = 0; i < all->n; i++)
+                if (k->is_again || all->list[i].number >= MEASUREMENT_AGAIN)
+                        k->fact->measured = MAX(k->fact->measured, all->list[i].fact->measured + !k->is_again);
         add_measurement(all, number, fact_ref(k->fact));
         return put_sample(t, k, number, k->fact);
+}
+
+/* When its value changes now: later than every time that the cell had, or `make` would not notice. */
+static int64_t change_time(const struct keeping *k, const struct fact *former)
+{
+        return MAX(now_seconds(), MAX(k->shown, former ? fact_moment(former) : 0) + 1);
 }
 
 /* Puts the chosen measurement as the value, in place of `former` (NULL: there was none). Leaves it if it stays as it is, a copy of a row. */
@@ -236,7 +247,7 @@ static int choose(struct store_txn *t, struct keeping *k, const struct measureme
                            chosen->memory != former->memory);
         k->value->chosen = true;
         k->value->wrong = cell_value_is_wrong(all->list, all->n);
-        k->value->remeasured = moves || k->is_again ? now_seconds() : former ? former->remeasured : 0;
+        k->value->remeasured = moves || k->is_again ? change_time(k, former) : former ? former->remeasured : 0;
         k->is_put = !former || moves || k->is_again || k->value->wrong != former->wrong;
         if (!k->is_put && former->chosen) /* else it becomes a chosen one */
                 return 0;
@@ -261,6 +272,8 @@ static int keep_in(void *user, struct store_txn *t)
         if (r == -ENOENT && all.n == 0 && q->sample == 0) {
                 k->value = fact_ref(k->fact);
                 k->is_put = true;
+                if (k->is_again)
+                        k->value->remeasured = change_time(k, NULL);
                 r = put_value(t, k);
                 if (r == 0 && k->is_again)
                         remeasured_note(t, &q->cell, &q->resolved.programs[0]);
@@ -287,6 +300,7 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
                 k.limits.stack = RECIPE_STACK; /* as measure() puts it into the fact */
         resolved_run_key(&q->resolved, q->cell.info, run);
         fact_key(run, &k.limits, k.key);
+        k.shown = MAX(commit_mtime(&c), q->cell.info->added);
         k.noted = (struct noted_fact){.cell = &q->cell, .commit = c.oid, .key = SLICE(k.key, sizeof(k.key))};
         k.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
         k.has_source = history_source(q->cell.solver->history, q->cell.commit, k.era->sources, &k.source) == 0;

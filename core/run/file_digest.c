@@ -5,7 +5,6 @@
 #include <search.h>
 #include <sys/stat.h>
 
-#include "cache/base/fault.h"
 #include "cache/base/record.h"
 
 #define FORMAT       1
@@ -61,20 +60,15 @@ static void remember(const char *path, const uint64_t moment[MOMENT_WORDS], cons
 
 /* -- a look -- */
 
-int64_t file_clock_ns(void)
-{
-        return (int64_t)clock_ns(CLOCK_REALTIME_COARSE) - (fault_at("file.clock") < 0 ? 3600 * (int64_t)NSEC_PER_SEC : 0);
-}
-
 bool file_time_is_future(int64_t ns)
 {
-        return ns > file_clock_ns() + AHEAD;
+        return ns > (int64_t)clock_ns(CLOCK_REALTIME) + AHEAD;
 }
 
 /* True if a further change would show another time. */
 static bool is_settled(int64_t changed_ns)
 {
-        return file_clock_ns() - changed_ns > SETTLED || file_time_is_future(changed_ns);
+        return (int64_t)clock_ns(CLOCK_REALTIME) - changed_ns > SETTLED || file_time_is_future(changed_ns);
 }
 
 /* False if the file cannot be read. */

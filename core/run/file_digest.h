@@ -18,7 +18,6 @@ struct file_look {
         int64_t changed_ns;   /* its ctime, since 1970 */
 };
 void file_look(const char *path, struct file_look *ret);
-int64_t file_clock_ns(void); /* since 1970, as the kernel stamps files */
 /* True for the time of a change that was stamped by a clock ahead of ours: ours was set back since, or a file server's is ahead by more than five
  * minutes. It says nothing about when the change was. */
 bool file_time_is_future(int64_t ns);

@@ -399,7 +399,7 @@ static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
                 return r;
         *ret = MAX(commit_mtime(&c), info->added);
         if (tree_cell(t, n, &cell, &input) == 0 && tree_fact(t, n, &cell, true, &f) == 0 && f->remeasured > 0)
-                *ret = f->remeasured;
+                *ret = MAX(*ret + 1, f->remeasured);
         return 0;
 }
 

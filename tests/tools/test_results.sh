@@ -78,6 +78,27 @@ test_that "noise tells it once for a case" '
 	run 1 -q noise toy v3 b.smt2 --runs 2 && [ "$(wc -l <err)" = 1 ] && has err "WRONG ANSWER: toy ${third:0:12} says sat on case 2 \(b.smt2\), whose status is unsat"'
 test_that "it is no longer told when its case was removed" '
 	run 0 case remove b.smt2 && run 0 status && ! has err "WRONG ANSWER" && run 0 case add b.smt2 && run 0 status && has err "WRONG ANSWER"'
+# The clock goes back by an hour. The solver says what the mood is: its sandbox shows the machine.
+make_script moody
+script_commit moody 1 "cat '$top/mood'; exit"
+toy_recipe moody
+back() { SOLVERFS_FAULTS=$top/back run "$@"; }
+mkdir back && echo fail ETIME >back/clock.back
+(export SOLVERFS_STORE=$top/moods && run 0 init && git config -f moods/config solverfs.sandbox none && run 0 case add b.smt2 && run 0 solver add --recipe moody.recipe moody moody)
+moods() { (export SOLVERFS_STORE=$top/moods && eval "$1"); }
+test_that "a wrong answer that was measured before --again is settled, though its time is later" 'moods "
+	echo sat >mood && run 1 run moody v1 b.smt2 && has err \"WRONG ANSWER\" && echo unsat >mood && back 0 run moody v1 b.smt2 --again && ! has err \"WRONG ANSWER\" && run 0 status && ! has err \"WRONG ANSWER\""'
+test_that "one that was measured behind it counts, though its time is earlier" 'moods "
+	run 0 run moody v1 b.smt2 --again && echo sat >mood && back 1 -q noise moody v1 b.smt2 --runs 2; run 0 status && has err \"WRONG ANSWER\" &&
+	echo unsat >mood && run 0 run moody v1 b.smt2 --again && run 0 status && ! has err \"WRONG ANSWER\""'
+make_mount
+if moods 'run 0 mount "$mnt"'; then
+	time_of() { stat -c %Y "$mnt/moody/commits/v1/cases/1/time"; }
+	test_that "a cell's time goes forward at each --again, whatever the clock says" '
+		first=$(time_of) && moods "back 0 run moody v1 b.smt2 --again" && await "[ \$(time_of) -gt $first ]" && second=$(time_of) && moods "run 0 run moody v1 b.smt2 --again" && await "[ \$(time_of) -gt $second ]"'
+else
+	skip "a cell's time goes forward at each --again" "no mount here"
+fi
 test_that "two programs that contradict each other where nobody knows the answer are as loud" '
 	run 0 run toy v1 c.smt2 && [ "$(field 7)" = - ] && run 1 run toy v3 c.smt2 && [ "$(field 2,7)" = "sat	DISPUTED" ] &&
 	has err "^solverfs: CONTRADICTION: case 3 \(c.smt2\): toy (${first:0:12}|${third:0:12}|${fifth:0:12}) says (sat|unsat), toy [0-9a-f]* says (sat|unsat): one of them is wrong$"'

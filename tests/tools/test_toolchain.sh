@@ -66,7 +66,7 @@ test_that "a tool that is stamped in the future was not exchanged meanwhile, and
 	printf "%s\n" "$before" >"$shared/tool" && export SOLVERFS_STORE=$top/ahead && run 0 init && git config -f ahead/config solverfs.sandbox none &&
 	sed "s|build = |&touch $shared/tool \&\& |" again.recipe >touching.recipe && run 0 solver add toy toy --recipe touching.recipe &&
 	run 0 build --log toy one && has out "exchanged meanwhile, such as $shared/tool" &&
-	mkdir ahead.faults && echo fail ETIME >ahead.faults/file.clock && export SOLVERFS_FAULTS=$top/ahead.faults &&
+	mkdir ahead.faults && echo fail ETIME >ahead.faults/clock.back && export SOLVERFS_FAULTS=$top/ahead.faults &&
 	rm ahead/toolchain && run 0 build toy two && run 0 build --log toy two && ! has out "exchanged meanwhile" && grep -q "$shared/tool" ahead/toolchain'
 cp broken "$shared/tool"
 test_that "gc drops no list that a build has" 'run 0 gc && changed one "$shared/tool"'
