@@ -145,8 +145,10 @@ void cluster_fail(struct cluster *c, const char *sentence, bool is_launch)
 
 #define TAKE_MARGIN_NS (10 * NSEC_PER_SEC) /* for the network, for preparation and for the time that a run may take beyond its limit */
 
-static bool has_time(const struct node *n, uint64_t most_ns, uint64_t now)
+static bool has_time(const struct node *n, uint64_t most_ns)
 {
+        const uint64_t now = clock_ns(CLOCK_BOOTTIME);
+
         return n->ends == UINT64_MAX || (n->ends > now && n->ends - now > most_ns + TAKE_MARGIN_NS);
 }
 
@@ -171,14 +173,14 @@ static bool may_fit(const struct cluster *c, uint64_t most_ns, uint64_t *ret_lef
 static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
 {
         struct cluster_slot *best = NULL;
-        uint64_t now = now_ns(), left;
+        uint64_t left;
         bool fits = may_fit(c, most_ns, &left);
         struct node *n;
 
         TAILQ_FOREACH (n, &c->nodes, link) {
                 struct cluster_slot *s = n->state == NODE_PRESENT ? free_slot(n) : NULL;
 
-                if (s && !has_time(n, most_ns, now)) {
+                if (s && !has_time(n, most_ns)) {
                         if (n->n_busy == 0 && fits)
                                 node_leave(n); /* another one is launched in its place, with all its time left */
                         continue;

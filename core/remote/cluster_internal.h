@@ -60,7 +60,7 @@ struct node {
         char said[STDERR_KEPT];   /* the end of its standard error */
         size_t n_said;
         uint64_t launched, heard, pinged; /* now_ns() */
-        uint64_t ends;                    /* now_ns() at the end of its job; UINT64_MAX: never */
+        uint64_t ends;                    /* by CLOCK_BOOTTIME, as its job goes on while we are suspended; UINT64_MAX: never */
         uint64_t idle_since, kill_at;     /* 0: not set */
         bool terminated;                  /* it got SIGTERM; SIGKILL is next */
         char *why;                        /* owned; how it was lost; NULL: it was not */

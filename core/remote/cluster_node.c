@@ -368,7 +368,7 @@ static void accept(struct node *n, const char *machine)
 {
         const struct remote_hello *h = &n->hello;
         struct cluster *c = n->cluster;
-        uint64_t now = now_ns();
+        uint64_t now = clock_ns(CLOCK_BOOTTIME);
         int r;
 
         c->left[c->n_hellos++ % CLUSTER_FAILURES] = h->left_ns;
@@ -389,7 +389,7 @@ static void accept(struct node *n, const char *machine)
         c->failures = 0;
         c->next_launch = 0;
         n->state = NODE_PRESENT;
-        n->idle_since = now;
+        n->idle_since = now_ns();
         log_info("cluster %s: %s has %u slot%s", c->settings.name, h->host, n->n_slots, n->n_slots == 1 ? "" : "s");
 }
 

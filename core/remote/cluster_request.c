@@ -4,9 +4,10 @@
 
 #include "core/remote/cluster_internal.h"
 
-#define CANCEL_NS (20 * NSEC_PER_SEC) /* for the answer to a cancelled request */
-#define LEAVE_NS  NSEC_PER_SEC        /* the same when the head ends, as at a signal */
-#define MARGIN_NS (5 * NSEC_PER_SEC)  /* between a run's limit and the end of its worker */
+#define CANCEL_NS    (20 * NSEC_PER_SEC) /* for the answer to a cancelled request */
+#define LEAVE_NS     NSEC_PER_SEC        /* the same when the head ends, as at a signal */
+#define OVERSLEPT_NS NSEC_PER_SEC        /* later than asked for: the head was stopped */
+#define MARGIN_NS    (5 * NSEC_PER_SEC)  /* between a run's limit and the end of its worker */
 
 static struct node *lock(const struct call *c)
 {
@@ -141,7 +142,7 @@ int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most)
 
         if (n->state != NODE_PRESENT)
                 r = fail_lost(n);
-        else if (n->ends != UINT64_MAX && now_ns() + wall_ns + MARGIN_NS > n->ends)
+        else if (n->ends != UINT64_MAX && clock_ns(CLOCK_BOOTTIME) + wall_ns + MARGIN_NS > n->ends)
                 r = errorf(-ERESTART, "the worker on %s ends before a run would", n->hello.host);
         if (r == 0) {
                 s->id = n->cluster->next_id++;
@@ -227,9 +228,12 @@ static int await(struct call *c)
                 struct pollfd fds[] = {{.fd = s->event, .events = POLLIN}, {.fd = c->cancelled ? -1 : c->cancel_fd, .events = POLLIN}};
                 struct node *n;
                 eventfd_t old;
+                const uint64_t began = now_ns();
 
                 poll(fds, 2, milliseconds);
                 n = lock(c);
+                if (s->due && milliseconds >= 0 && now_ns() - began > (uint64_t)milliseconds * NSEC_PER_MSEC + OVERSLEPT_NS)
+                        s->due = MAX(s->due, now_ns() + node_margin(n)); /* its answer may lie in the pipe, unread as long as we stood still */
                 if (fds[1].revents) {
                         c->cancelled = now_ns();
                         if (n->state == NODE_PRESENT)

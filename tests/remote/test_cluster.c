@@ -412,6 +412,57 @@ START_TEST(test_files_that_go_while_a_run_waits_for_its_core_are_sent_again)
 }
 END_TEST
 
+static _Atomic bool holds, is_held;
+
+/* The cluster's thread, which reads what workers send, has no turn while this holds it. */
+static void look_and_hold(void *user)
+{
+        cluster_slots_look(user);
+        is_held = holds;
+        while (holds)
+                poll(NULL, 0, 5);
+}
+
+/* As by ^Z and, later, fg: the answer has come meanwhile, and is read after whoever waits for it has looked at the clock. */
+START_TEST(test_a_head_that_was_stopped_reads_before_it_gives_up)
+{
+        struct cluster *c = open_with("echo >>launches; test $(wc -l <launches) = 1 || until test -e go; do sleep 0.01; done; exec {worker}",
+                                      "--slots 1", 2, 2 * NSEC_PER_SEC);
+        struct recipe *recipe = recipe_new_toy("{bin} {case}");
+        struct cluster_slot *s = take(c), *other;
+        struct run_in_thread t = {.runner = runner_for(s, recipe, "#!/bin/sh\nsleep 1\necho sat\n"), .cancel_fd = -1};
+        pid_t stops;
+        pthread_t thread;
+
+        cluster_attach(c, look_and_hold, NULL);
+        runner_set_limits(t.runner, &(struct recipe_limits){.wall_ns = 2 * NSEC_PER_SEC, .memory = 1 << 30, .output = 1 << 20, .processes = 64});
+        ck_assert_int_eq(cluster_take(c, 0, 1, &other), -EAGAIN); /* launches the other worker, whose hello calls look() */
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_it, &t), 0);
+        await_scratch();
+        poll(NULL, 0, 200);
+        holds = true;
+        assert_ok(write_file_atomic("go", "", 0, 0600));
+        while (!is_held)
+                poll(NULL, 0, 5);
+        stops = fork();
+        if (stops == 0) {
+                kill(getppid(), SIGSTOP);
+                poll(NULL, 0, 7000); /* the limit and twice the patience */
+                _exit(kill(getppid(), SIGCONT));
+        }
+        ck_assert_int_eq(waitpid(stops, NULL, 0), stops);
+        poll(NULL, 0, 200);
+        holds = false;
+        pthread_join(thread, NULL);
+        ck_assert_msg(t.r == 0, "%s", error_message(t.r));
+        ck_assert_uint_eq(view(c).lost, 0);
+        runner_close(t.runner);
+        cluster_give_back(s);
+        cluster_close(c);
+        recipe_unref(recipe);
+}
+END_TEST
+
 /* The worker ends with its input, and ends what it runs. */
 START_TEST(test_closed)
 {
@@ -857,7 +908,8 @@ END_TEST
 
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_a_worker_that_returns_no_run_is_given_up,
       test_a_head_that_ends_waits_for_no_cancelled_run, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
-      test_closed, test_launch_fails, test_no_descriptors, test_no_descriptors_for_slots, test_noise, test_floods, test_refused, test_uneven,
+      test_a_head_that_was_stopped_reads_before_it_gives_up, test_closed, test_launch_fails, test_no_descriptors,
+      test_no_descriptors_for_slots, test_noise, test_floods, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
       test_too_little_time_left_is_the_answer_of_the_run_that_asked)
