@@ -65,7 +65,7 @@ static void sweep_scratch(const char *parent)
 
         while (d && (e = readdir(d)))
                 if (fnmatch(SCRATCH_NAMES, e->d_name, FNM_EXTMATCH) == 0 && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                    st.st_uid == geteuid() && st.st_mtime + SCRATCH_S < time(NULL)) {
+                    st.st_uid == geteuid() && is_older_than(st.st_mtime, SCRATCH_S)) {
                         cleanup_free char *path = format_string("%s/%s", parent, e->d_name);
                         cleanup_close int lock = lock_idle(path);
 

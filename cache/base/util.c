@@ -802,3 +802,12 @@ int64_t now_seconds(void)
 {
         return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC);
 }
+
+#define FUTURE 86400
+
+bool is_older_than(int64_t time, int64_t seconds)
+{
+        const int64_t age = now_seconds() - time;
+
+        return age >= seconds || age < -FUTURE;
+}

@@ -303,6 +303,8 @@ int pause_unless_cancelled(int cancel_fd, int ms);
 uint64_t clock_ns(clockid_t clock);
 uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
 int64_t now_seconds(void);            /* CLOCK_REALTIME */
+/* True if a file's time was so many seconds ago, or is more than a day in the future: it was stamped by a wrong clock, and would not get old. */
+bool is_older_than(int64_t time, int64_t seconds);
 void condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t ns); /* until now_ns() is `ns`, a clock that nobody sets */
 static inline int64_t timespec_ns(const struct timespec *t)
 {

@@ -152,15 +152,17 @@ static int add_entry(void *user, const char *folder, const char *name)
         cleanup_free char *path = format_string("%s/%s", folder, name);
         struct entries *e = user;
         struct digest digest;
+        struct timespec used;
         struct stat st;
         int lock;
 
         if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0;
         if (digest_parse(name, &digest) == 0) {
-                list_add(e->list, e->n, (struct entry){.path = steal_pointer(path), .size = (uint64_t)st.st_size, .used = st.st_atim});
+                used = st.st_atim.tv_sec <= now_seconds() + 60 ? st.st_atim : (struct timespec){0}; /* else by a wrong clock: use since then is newer */
+                list_add(e->list, e->n, (struct entry){.path = steal_pointer(path), .size = (uint64_t)st.st_size, .used = used});
                 e->bytes += (uint64_t)st.st_size;
-        } else if (strncmp(name, ".new.", 5) == 0 && st.st_ctime < now_seconds() - TEMPORARY_STALE) {
+        } else if (strncmp(name, ".new.", 5) == 0 && is_older_than(st.st_ctime, TEMPORARY_STALE)) {
                 remove_unless_held(path); /* left by a crash */
         } else if (fnmatch(".*.lock", name, 0) == 0 && lock_try(folder, name, LOCK_ALONE, &lock) == 0) {
                 lock_release_unlink(folder, name, lock); /* likewise */

@@ -163,7 +163,7 @@ static int drop_cases(struct collecting *c)
 static int drop_scrambled(struct collecting *c)
 {
         uint64_t n, bytes;
-        int r = scrambled_sweep(c->workspace, c->plan->dry_run, now_seconds() - SCRAMBLED_STALE, &n, &bytes);
+        int r = scrambled_sweep(c->workspace, c->plan->dry_run, SCRAMBLED_STALE, &n, &bytes);
 
         c->freed->leftovers.n += n;
         c->freed->leftovers.bytes += bytes;
@@ -452,7 +452,7 @@ static int drop_programs(struct collecting *c)
         size_t n = 0;
         int r = list_programs(c);
 
-        while (n < c->n_programs && c->programs[n].built == INT64_MIN && c->programs[n].touched < now_seconds() - UNWANTED_STALE)
+        while (n < c->n_programs && c->programs[n].built == INT64_MIN && is_older_than(c->programs[n].touched, UNWANTED_STALE))
                 n++;
         if (r == 0)
                 r = drop_first(c, n);

@@ -65,7 +65,7 @@ static int sweep_staged(void *, const char *folder, const char *name)
         cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         struct stat st;
 
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime <= now_seconds() - STALE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_older_than(st.st_mtime, STALE_SECONDS) && flock(fd, LOCK_EX | LOCK_NB) == 0)
                 unlink(path);
         return 0;
 }

@@ -803,7 +803,7 @@ static int sweep_derived(struct cases *c, uint32_t id, const struct derived_swee
         int r = cases_get(c, id, &info);
 
         *ret_bytes = 0;
-        if (r < 0 || !info->derived || (case_files_look(&c->files, &info->sha256, ret_bytes, &placed) == 0 && placed >= sweep->before) ||
+        if (r < 0 || !info->derived || (case_files_look(&c->files, &info->sha256, ret_bytes, &placed) == 0 && !is_older_than(placed, sweep->seconds)) ||
             sweep->is_wanted(sweep->user, info))
                 return r == -ENOENT ? 0 : MIN(r, 0);
         if (sweep->dry_run)

@@ -105,11 +105,11 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
 /* Deletes case files that no case owns, left by a crash before they were indexed. *ret_n: their number; with `dry_run` nothing is deleted. */
 int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
 
-/* Drops derived cases that are not wanted and were last added before `before` (seconds). `forget` is called for each first; its error ends the sweep. The
+/* Drops derived cases that are not wanted and were last added `seconds` ago or more. `forget` is called for each first; its error ends the sweep. The
  * id of a dropped case is never given again. Counts as cases_sweep() does. */
 struct derived_sweep {
         bool dry_run;
-        int64_t before;
+        int64_t seconds;
         bool (*is_wanted)(void *user, const struct case_info *info);
         int (*forget)(void *user, const struct case_info *info);
         void *user;

@@ -255,10 +255,10 @@ static bool is_used(void *user, const struct case_info *info)
         return s->error < 0 || digest_list_find(&s->used, &info->sha256);
 }
 
-int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t *ret_n, uint64_t *ret_bytes)
+int scrambled_sweep(struct workspace *w, bool dry_run, int64_t seconds, uint64_t *ret_n, uint64_t *ret_bytes)
 {
         struct sweep s = {.workspace = w};
-        const struct derived_sweep sweep = {.dry_run = dry_run, .before = before, .is_wanted = is_used, .forget = drop_rows, .user = &s};
+        const struct derived_sweep sweep = {.dry_run = dry_run, .seconds = seconds, .is_wanted = is_used, .forget = drop_rows, .user = &s};
         int r = cases_sweep_derived(workspace_cases(w), &sweep, ret_n, ret_bytes);
 
         digest_list_done(&s.used);

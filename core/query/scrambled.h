@@ -32,8 +32,8 @@ int scrambled_take_status(struct workspace *w, struct scrambled_inputs *all, str
 /* As runs_known(), with answers on the inputs scrambled by cell->scramble. */
 int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 
-/* Drops the scrambled inputs made before `before` that have no result. Counts as cases_sweep() does. */
-int scrambled_sweep(struct workspace *w, bool dry_run, int64_t before, uint64_t *ret_n, uint64_t *ret_bytes);
+/* Drops the scrambled inputs made `seconds` ago or more that have no result. Counts as cases_sweep() does. */
+int scrambled_sweep(struct workspace *w, bool dry_run, int64_t seconds, uint64_t *ret_n, uint64_t *ret_bytes);
 
 /* The query for the scrambled input itself: a file_value. */
 int query_scrambled(struct workspace *w, struct case_info *of, uint64_t seed, struct query **ret);

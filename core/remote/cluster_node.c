@@ -253,7 +253,7 @@ int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice b
 
 static bool is_old(const struct probed *p)
 {
-        return now_seconds() > p->least.at + CLUSTER_PROBE_KEPT;
+        return is_older_than(p->least.at, CLUSTER_PROBE_KEPT);
 }
 
 /* Sets c->uneven. */

@@ -233,7 +233,7 @@ static bool read_probe(const struct store_walk *row, struct cluster_probe *ret)
         if (row->value.size != 16)
                 return false;
         *ret = (struct cluster_probe){key_get_u64(row->value.data), (int64_t)key_get_u64((const uint8_t *)row->value.data + 8)};
-        return now_seconds() <= ret->at + CLUSTER_PROBE_KEPT;
+        return !is_older_than(ret->at, CLUSTER_PROBE_KEPT);
 }
 
 /* Errors here and below are not reported: probes serve a warning alone. */

@@ -407,13 +407,17 @@ END_TEST
 START_TEST(test_left_over_files_are_swept)
 {
         struct cases *c = open_cases();
-        struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-        char held[PATH_SIZE], left[PATH_SIZE], fresh[PATH_SIZE];
-        int held_fd, left_fd, fresh_fd;
+        const time_t future = time(NULL) + 2 * 86400; /* the clock was wrong */
+        const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}}, ahead[2] = {{.tv_sec = future}, {.tv_sec = future}};
+        char held[PATH_SIZE], left[PATH_SIZE], fresh[PATH_SIZE], odd[PATH_SIZE];
+        int held_fd, left_fd, fresh_fd, odd_fd;
 
         assert_ok(cases_stage(c, &held_fd, held));
         assert_ok(cases_stage(c, &left_fd, left));
         assert_ok(cases_stage(c, &fresh_fd, fresh));
+        assert_ok(cases_stage(c, &odd_fd, odd));
+        ck_assert_int_eq(futimens(odd_fd, ahead), 0);
+        close(odd_fd);
         ck_assert_int_eq(futimens(held_fd, old), 0);
         ck_assert_int_eq(futimens(left_fd, old), 0);
         close(left_fd);
@@ -423,6 +427,7 @@ START_TEST(test_left_over_files_are_swept)
         ck_assert_int_eq(access(held, F_OK), 0);
         ck_assert_int_eq(access(fresh, F_OK), 0);
         ck_assert_int_eq(access(left, F_OK), -1);
+        ck_assert_int_eq(access(odd, F_OK), -1);
         close(held_fd);
         close_cases(c);
 }
@@ -573,9 +578,9 @@ static int forget(void *, const struct case_info *)
         return 0;
 }
 
-static uint64_t sweep_derived(struct cases *c, bool dry_run, int64_t before, uint32_t *wanted)
+static uint64_t sweep_derived(struct cases *c, bool dry_run, int64_t seconds, uint32_t *wanted)
 {
-        const struct derived_sweep s = {.dry_run = dry_run, .before = before, .is_wanted = is_wanted, .forget = forget, .user = wanted};
+        const struct derived_sweep s = {.dry_run = dry_run, .seconds = seconds, .is_wanted = is_wanted, .forget = forget, .user = wanted};
         uint64_t n, bytes;
 
         asked = forgotten = 0;
@@ -587,7 +592,7 @@ static uint64_t sweep_derived(struct cases *c, bool dry_run, int64_t before, uin
 /* What nobody has a use for goes, with its bytes, and is added again under another id. */
 START_TEST(test_derived_are_swept)
 {
-        const int64_t later = now_seconds() + 1000;
+        const int64_t soon = -1000; /* as if so many seconds had gone by */
         struct cases *c = open_cases();
         struct case_info *info;
         uint32_t ids[6], id;
@@ -608,15 +613,15 @@ START_TEST(test_derived_are_swept)
         assert_ok(cases_get(c, ids[2], &info));
         ck_assert(info->derived && info->removed);
         case_info_unref(info);
-        ck_assert_uint_eq(sweep_derived(c, false, now_seconds() - 1000, NULL), 0); /* it was made just now */
+        ck_assert_uint_eq(sweep_derived(c, false, 1000, NULL), 0); /* it was made just now */
         ck_assert_uint_eq(asked, 0);
-        ck_assert_uint_eq(sweep_derived(c, true, later, &ids[2]), 1);
+        ck_assert_uint_eq(sweep_derived(c, true, soon, &ids[2]), 1);
         ck_assert_uint_eq(forgotten, 0);
-        ck_assert_uint_eq(sweep_derived(c, false, later, &ids[2]), 1);
+        ck_assert_uint_eq(sweep_derived(c, false, soon, &ids[2]), 1);
         ck_assert_uint_eq(forgotten, 1);
         assert_error(cases_get(c, ids[3], &info), ENOENT);
         assert_bytes(c, ids[2], "(assert c)");
-        ck_assert_uint_eq(sweep_derived(c, false, later, &ids[2]), 0);
+        ck_assert_uint_eq(sweep_derived(c, false, soon, &ids[2]), 0);
         assert_ok(cases_sweep(c, true, &n, &bytes)); /* no bytes are left */
         ck_assert_uint_eq(n, 0);
         ck_assert_int_eq(cases_check(c, NULL, NULL), 0);
@@ -630,7 +635,7 @@ END_TEST
 /* Who adds a derived case, listed or not, keeps it; a listed one has the name it was given then. */
 START_TEST(test_derived_that_are_added)
 {
-        const int64_t later = now_seconds() + 1000;
+        const int64_t soon = -1000; /* as if so many seconds had gone by */
         struct cases *c = open_cases();
         uint32_t found, listed, removed, id;
         struct case_info *info;
@@ -648,7 +653,7 @@ START_TEST(test_derived_that_are_added)
         ck_assert_uint_eq(info->id, listed);
         case_info_unref(info);
         assert_ok(cases_set_status(c, found, VERDICT_UNKNOWN));
-        ck_assert_uint_eq(sweep_derived(c, false, later, NULL), 0);
+        ck_assert_uint_eq(sweep_derived(c, false, soon, NULL), 0);
         assert_bytes(c, removed, "(assert c)");
         close_cases(c);
 }

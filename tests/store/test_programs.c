@@ -529,6 +529,31 @@ START_TEST(test_eviction)
 }
 END_TEST
 
+/* Used while the clock was ahead: what is used now is newer. */
+START_TEST(test_eviction_of_what_was_used_in_the_future)
+{
+        struct programs *p = open_programs_with(false, 3 * SIZE + SIZE / 2); /* room for three */
+        const struct timespec times[2] = {{.tv_sec = time(NULL) + 86400}, {.tv_nsec = UTIME_OMIT}};
+        struct digest ids[4];
+        char paths[4][PATH_SIZE];
+        int fd;
+
+        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
+                put_version(p, n, n > 0 ? &ids[n - 1] : NULL, &ids[n]);
+        empty_folder();
+        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++) {
+                assert_ok(programs_get(p, &ids[n], &fd, paths[n]));
+                close(fd);
+                usleep(30000);
+                if (n == 1)
+                        ck_assert_int_eq(utimensat(AT_FDCWD, paths[n], times, 0), 0);
+        }
+        for (unsigned n = 0; n < ARRAY_SIZE(ids); n++)
+                ck_assert_int_eq(access(paths[n], F_OK), n == 1 ? -1 : 0);
+        programs_close(p);
+}
+END_TEST
+
 static int small_file(void *user, const struct digest *, struct blob *ret)
 {
         *ret = (struct blob){.data = user, .size = strlen(user)};
@@ -706,5 +731,5 @@ END_TEST
 SUITE("programs", test_put_get_run, test_empty_and_tiny, test_neighbours_are_small, test_near_that_is_not_there,
       test_remove_keeps_what_builds_on_it, test_remove_many, test_damaged, test_verify, test_left_by_killed_processes,
       test_a_lock_left_by_a_killed_process, test_a_file_somebody_wrote_to_is_made_anew, test_eviction,
-      test_a_full_folder_of_small_files_is_seldom_listed, test_read_only,
+      test_eviction_of_what_was_used_in_the_future, test_a_full_folder_of_small_files_is_seldom_listed, test_read_only,
       test_many_at_once, test_processes_store_and_remove)

@@ -311,6 +311,9 @@ test_that "a snapshot has a name, and only one of this history is taken" '
 # -- care --
 
 test_that "doctor speaks of the store, and is JSON when asked" 'run 0 doctor || run 1 doctor; has out "^store	ok" && { run 0 doctor --json || run 1 doctor --json; } && python3 -c "import json; [json.loads(l) for l in open(\"out\")]"'
+test_that "doctor names a file of the store that is of the future" '
+	{ run 0 doctor --store second || run 1 doctor --store second; } && ! has out "^store-date" && touch -d "1 hour" second/config &&
+	{ run 0 doctor --store second || run 1 doctor --store second; } && has out "^store-date	warning	.*second/config is of 2"; r=$?; touch second/config; (exit $r)'
 test_that "doctor says that nothing is isolated where the config says so" \
 	'cp second/config config && printf "[solverfs]\n\tsandbox = none\n" >>second/config && { run 0 doctor --store second || run 1 doctor --store second; } && has out "^store-sandbox	warning"; r=$?; cp config second/config; (exit $r)'
 cat >noexec.sh <<'END'

@@ -1,6 +1,8 @@
 #include "tests/support/test.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "core/run/host.h"
 #include "tools/store/host_checks.h"
@@ -136,6 +138,21 @@ START_TEST(test_clocks)
 }
 END_TEST
 
+START_TEST(test_date)
+{
+        const int64_t now = now_seconds();
+
+        put("/usr/bin/cc", "");
+        expect("date", CHECK_OK, "after");
+        for (int hours = 1; hours >= -1; hours -= 2) {
+                const struct timespec times[2] = {{.tv_sec = now}, {.tv_sec = now + 3600 * hours}};
+
+                ck_assert_int_eq(utimensat(AT_FDCWD, "root/usr/bin", times, 0), 0);
+                expect("date", hours > 0 ? CHECK_WARNING : CHECK_OK, hours > 0 ? "/usr/bin is of 2" : "after");
+        }
+}
+END_TEST
+
 START_TEST(test_cores_of_two_kinds)
 {
         int cpus[2];
@@ -206,5 +223,5 @@ START_TEST(test_this_machine)
 }
 END_TEST
 
-SUITE("host_checks", test_mounting, test_cgroup, test_cgroup_of_the_first_version, test_tools, test_clocks, test_cores_of_two_kinds, test_memory,
-      test_limits, test_slots, test_this_machine)
+SUITE("host_checks", test_mounting, test_cgroup, test_cgroup_of_the_first_version, test_tools, test_clocks, test_date, test_cores_of_two_kinds,
+      test_memory, test_limits, test_slots, test_this_machine)

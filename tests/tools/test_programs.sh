@@ -84,7 +84,7 @@ test_that "killed behind the program: it is of no build, and the build is done a
 	at build.keep "kill" 137 build toy v1 && [ "$(files)" = 1 ] && run 0 fsck && has out "^note	programs	1 program is of no build" && counted && run 0 gc && [ "$(files)" = 1 ] &&
 	run 0 build toy v1 && built 1 && [ "$(files)" = 1 ] && run 0 fsck && empty out'
 test_that "gc takes one of no build when it has been there for an hour" '
-	at build.keep "kill" 137 build toy v2 && [ "$(files)" = 2 ] && run 0 gc && [ "$(files)" = 2 ] && touch -d "2 hours ago" "$deltas"/* && run 0 gc -n && [ "$(grep ^programs out | cut -f 2)" = 1 ] &&
+	at build.keep "kill" 137 build toy v2 && [ "$(files)" = 2 ] && run 0 gc && [ "$(files)" = 2 ] && touch -d "2 days" "$deltas"/* && run 0 gc -n && [ "$(grep ^programs out | cut -f 2)" = 1 ] && touch -d "2 hours ago" "$deltas"/* && run 0 gc -n && [ "$(grep ^programs out | cut -f 2)" = 1 ] &&
 	run 0 gc && [ "$(grep ^programs out | cut -f 2)" = 1 ] && [ "$(files)" = 1 ] && says 1 1'
 test_that "killed before it is in its place: nothing is left" 'at programs.place "kill" 137 build toy v3 && [ "$(files)" = 1 ] && run 0 fsck && empty out'
 test_that "a full quota is the disk's failure, too" 'echo "(check-sat);q" >quota.smt2 && at cases.place "fail EDQUOT" 4 case add quota.smt2 && has err "quota"'

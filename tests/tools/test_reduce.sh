@@ -211,7 +211,7 @@ test_that "... nor by a killed one, behind the next but that of one that runs" '
 	killed=$(ls "$TMPDIR") && mkdir "$TMPDIR/solverfs-reduce-others" "$TMPDIR/solverfs-new-abcdef" && touch -d "2 hours ago" "$TMPDIR"/* && rm begun
 	"$solverfs" reduce input.smt2 --command "echo >>\"$top/begun\"; sleep 20 #" --timeout 10m -j 1 >out 2>err </dev/null &
 	pid=$!
-	await "[ -s begun ]" && touch -d "2 hours ago" "$TMPDIR"/* && reduce 0 input.smt2 --command "grep -q check-sat" && [ ! -e "$TMPDIR/$killed" ] && [ "$(ls "$TMPDIR" | wc -l)" = 2 ]
+	await "[ -s begun ]" && touch -d "2 days" "$TMPDIR"/* && reduce 0 input.smt2 --command "grep -q check-sat" && [ ! -e "$TMPDIR/$killed" ] && [ "$(ls "$TMPDIR" | wc -l)" = 2 ]
 	r=$?
 	kill -TERM $pid && wait $pid
 	[ $r = 0 ] && [ "$(ls "$TMPDIR")" = solverfs-new-abcdef ]'

@@ -1,5 +1,6 @@
 /* solverfs doctor: what this machine and this store can do, and how to fix what they cannot. */
 #include "tools/command.h"
+#include "core/run/cell_file.h"
 #include "core/workspace/worker_pool.h"
 #include "tools/store/host_checks.h"
 #include "mounts.h"
@@ -109,6 +110,17 @@ static void check_cluster(struct doctor *d, struct workspace *w, const struct cl
                 show(name, CHECK_FAILED, "no worker can be had: %s", error_message(r));
 }
 
+static int show_future(void *, const char *folder, const char *name)
+{
+        cleanup_free char *path = format_string("%s/%s", folder, name);
+        const int64_t future = host_future(path);
+
+        if (future)
+                show("store-date", CHECK_WARNING, "%s is of %s, in the future, and so may be results: the date is wrong, or was", path,
+                     format_date(future).s);
+        return future != 0;
+}
+
 static void check_store(struct doctor *d)
 {
         cleanup_workspace struct workspace *w = NULL;
@@ -124,6 +136,7 @@ static void check_store(struct doctor *d)
                 return;
         }
         show("store", CHECK_OK, "%s opens, and its format is known", d->store);
+        folder_each(d->store, show_future, NULL); /* the first is enough */
         r = store_stats(workspace_store(w), &stats);
         if (r < 0)
                 show("store-database", CHECK_FAILED, "%s: 'solverfs fsck' may repair it", error_message(r));

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
+#include "core/run/cell_file.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
 #include "core/sandbox/sandbox.h"
@@ -427,12 +428,39 @@ static void check_clock_source(struct checking *l)
 }
 
 #define FIRST_RELEASE 1767225600 /* 2026: an earlier date is wrong */
+#define AHEAD         60         /* seconds; a file server's clock may be a little ahead */
+
+int64_t host_future(const char *path)
+{
+        struct stat st;
+        const int64_t newest = lstat(path, &st) == 0 ? MAX(st.st_mtime, st.st_ctime) : 0;
+
+        return newest > now_seconds() + AHEAD ? newest : 0;
+}
+
+/* The times of these folders say when the last package was installed. */
+static int64_t find_future(const struct checking *l, const char **ret_folder)
+{
+        static const char *const folders[] = {"/usr/bin", "/usr/lib", "/usr/local/bin", "/usr/local/lib"};
+        int64_t future = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(folders) && future == 0; i++) {
+                cleanup_free char *full = format_string("%s%s", l->root, *ret_folder = folders[i]);
+
+                future = host_future(full);
+        }
+        return future;
+}
 
 static void check_date(struct checking *l)
 {
-        const time_t now = time(NULL);
+        const char *folder;
+        const int64_t future = find_future(l, &folder);
 
-        if (now < FIRST_RELEASE)
+        if (future)
+                say(l, CHECK_WARNING, "the date is wrong, or was: %s is of %s, in the future; measurements are dated by it; set it, or let NTP do so",
+                    folder, format_date(future).s);
+        else if (now_seconds() < FIRST_RELEASE)
                 say(l, CHECK_WARNING, "the date is wrong (before 2026): measurements are dated by it; set it, or let NTP do so");
         else
                 say(l, CHECK_OK, "after solverfs was made");

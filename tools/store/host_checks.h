@@ -14,6 +14,8 @@ struct host_check {
 };
 /* The reason why this machine cannot mount, or NULL if none is known. */
 const char *host_check_fuse(struct host_check *ret);
+/* The newest of a file's times if that is in the future, by more than a minute; else 0. */
+int64_t host_future(const char *path);
 /* Checks this machine. Files of /proc, /sys, /etc, /dev and /usr are read below `root`, which is "" except in tests with a made-up machine; there
  * checks that try something out are skipped. */
 void host_checks(const char *root, void (*fn)(void *user, const struct host_check *c), void *user);
