@@ -3,21 +3,20 @@
 
 #include <inttypes.h>
 
+#include "core/run/cell_file.h"
+
 #define JOURNAL_MOST (1 << 20) /* bytes: some 12,000 runs */
 
 void campaign_say(struct campaign *c, const char *format, ...)
 {
-        char line[PATH_SIZE + 600], stamp[32];
-        time_t now = time(NULL);
-        struct tm tm;
+        char line[PATH_SIZE + 600];
         va_list ap;
 
         va_start(ap, format);
         vsnprintf(line, sizeof(line), format, ap);
         va_end(ap);
-        strftime(stamp, sizeof(stamp), "%F %T", localtime_r(&now, &tm));
         if (c->log) {
-                fprintf(c->log, "%s %s\n", stamp, line);
+                fprintf(c->log, "%s %s\n", format_date(now_seconds()).s, line);
                 fflush(c->log);
         }
         if (c->watch && c->watch->line)
