@@ -219,8 +219,8 @@ static int finish_worktree(struct attempt *a, bool is_made)
         return r < 0 ? r : worktree_finish(a->worktree, is_made ? &programs : NULL);
 }
 
-/* Builds once more, as `file` (may be NULL) was replaced. A file may be touched at any time: if the second attempt's list is the first one's, whatever was
- * stamped meanwhile has the bytes that it had before. */
+/* Builds once more, as `file` (may be NULL) was replaced. A file may be touched at any time: if the second attempt's list is the first one's, whatever
+ * was stamped meanwhile has the bytes that it had before. */
 static int build_exchanged(struct attempt *a, const git_oid *commit, struct buffer *notes, const char *file)
 {
         cleanup_blob struct blob before = a->made.used;

@@ -88,8 +88,8 @@ static uint64_t clock_now(void)
         return read_clock(CLOCK_MONOTONIC);
 }
 
-/* For how long the machine has been suspended: CLOCK_MONOTONIC stands still meanwhile. Whatever comes between the two readings makes the first larger, and
- * the second smaller. */
+/* For how long the machine has been suspended: CLOCK_MONOTONIC stands still meanwhile. Whatever comes between the two readings makes the first larger,
+ * and the second smaller. */
 static int64_t suspended_at_most(void)
 {
         uint64_t awake = clock_now();
@@ -920,7 +920,7 @@ static void run_it(struct run *run, int error)
                 count_what_is_left(run);
         end_all(run);
         watch_end(run->watch);
-        if (suspended_at_least() > run->suspended)
+        if (suspended_at_least() > run->suspended + (int64_t)NSEC_PER_MSEC)
                 run->reply.late_ns = UINT64_MAX; /* the clock went while tasks and devices were being stopped, and no counter says how long */
         run->reply.wall_ns = wall_at(run, run->end);
         run->reply.begin_ns = run->begin;
