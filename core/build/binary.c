@@ -4,6 +4,8 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 
+#include "core/run/host.h"
+
 #define NAMES_SHOWN 8 /* of an archive, in a reason */
 
 DEFINE_CLEANUP(struct archive *, archive_read_free)
@@ -32,8 +34,11 @@ static int give_reason(struct taking *t, const char *why, const char *detail)
 static int put_output(struct taking *t, size_t i, int fd)
 {
         struct build_output *o = &t->list[i];
-        int r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
+        int r;
 
+        if (host_is_foreign(fd)) /* no reason of a failed build: that is kept for every machine */
+                return errorf(-ENOEXEC, "the released binary %s is for another processor, and an emulator's times are not its own", basename(t->era->file));
+        r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
         if (r == 0 && o->size == 0)
                 return give_reason(t, "has an empty ", t->era->outputs[i]);
         if (r == -EFBIG)

@@ -12,6 +12,7 @@
 #include "core/git/gitconfig.h"
 #include "core/recipe/recipe_keys.h"
 #include "core/run/file_digest.h"
+#include "core/run/host.h"
 #include "core/run/leftovers.h"
 #include "core/run/runner.h"
 #include "core/workspace/lease.h"
@@ -144,12 +145,14 @@ static int parse(struct program *p)
 
 /* -- the file --------------------------------------------------------------------------------------------------- */
 
-/* Checks that the interpreter in a script's first line exists. */
-static int check_interpreter(const char *path)
+/* Checks that the interpreter in a script's first line exists, and that a program is for this processor. */
+static int check_head(const char *path)
 {
         char head[PATH_SIZE] = "", *interpreter;
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 
+        if (fd >= 0 && host_is_foreign(fd))
+                return errorf(-ENOEXEC, "%s is for another processor, and an emulator's times are not its own", path);
         if (fd < 0 || read(fd, head, sizeof(head) - 1) < 2 || strncmp(head, "#!", 2) != 0)
                 return 0;
         interpreter = head + 2 + strspn(head + 2, " \t");
@@ -183,7 +186,7 @@ static int check_file(struct program *p)
                 return errorf(-EINVAL, "%s is no file, and so no program", p->path);
         if (access(real, X_OK) < 0)
                 return errorf(-EACCES, "%s cannot be executed by you: make it executable, or name another file", p->path);
-        r = check_interpreter(real) ?: program_digest(real, &p->digest);
+        r = check_head(real) ?: program_digest(real, &p->digest);
         digest_hex(&p->digest, p->hex);
         return r;
 }

@@ -1,5 +1,7 @@
 #include "core/run/host.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <pthread.h>
 #include <sched.h>
@@ -126,6 +128,35 @@ json_t *host_facts(void)
                          (json_int_t)memory.totalswap * memory.mem_unit, "kernel", json_sprintf("%s %s", u.sysname, u.release), "distribution",
                          distribution(), "libc", json_sprintf("glibc %s", gnu_get_libc_version()), "governor",
                          known ? json_string(governor) : json_null(), "turbo", turbo < 0 ? json_null() : json_boolean(turbo));
+}
+
+#define ELF_HEAD 20 /* bytes: as much as all processors' files have alike */
+
+static uint16_t elf_machine(const uint8_t head[ELF_HEAD])
+{
+        uint16_t n;
+
+        memcpy(&n, head + 18, sizeof(n));
+        return n;
+}
+
+bool host_is_foreign(int fd)
+{
+        uint8_t head[ELF_HEAD], ours[ELF_HEAD];
+        cleanup_close int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+        if (pread(fd, head, ELF_HEAD, 0) != ELF_HEAD || memcmp(head, ELFMAG, SELFMAG) != 0 || self < 0 || pread(self, ours, ELF_HEAD, 0) != ELF_HEAD)
+                return false;
+        if (head[EI_DATA] != ours[EI_DATA])
+                return true;
+        switch (elf_machine(ours)) { /* with its programs of 32 bits */
+        case EM_X86_64:
+                return elf_machine(head) != EM_X86_64 && elf_machine(head) != EM_386;
+        case EM_AARCH64:
+                return elf_machine(head) != EM_AARCH64 && elf_machine(head) != EM_ARM;
+        default:
+                return elf_machine(head) != elf_machine(ours);
+        }
 }
 
 /* -- cores -- */

@@ -14,6 +14,9 @@ const char *host_machine(void);
 struct short_text host_pages(void);
 json_t *host_facts(void); /* new reference: host, cpu, arch, cores, memory, kernel, distribution, libc, governor, swap, turbo */
 
+/* True if the file is an ELF program for another processor. Only an emulator could run it, and binfmt_misc may have one. */
+bool host_is_foreign(int fd);
+
 /* Cores that timed runs may own: whole cores (one hyper-thread sibling of each), within our affinity mask. At least one. */
 size_t host_cores(int *ret_cpus, size_t most);
 

@@ -151,6 +151,8 @@ test_that "a script whose interpreter is missing" '
 test_that "a script that names no interpreter" 'echo "#!" >bin/bare && chmod +x bin/bare && run 2 run "$(at bare)" short.smt2 && has err "bare cannot be executed on this machine"'
 test_that "what the machine cannot execute" '
 	printf "\177ELF garbage" >bin/garbage && chmod +x bin/garbage && run 2 run "$(at garbage)" short.smt2 && has err "garbage cannot be executed on this machine"'
+test_that "a program for another processor, though an emulator may run it" '
+	cp /bin/true bin/foreign && printf "\26\0" | dd of=bin/foreign bs=1 seek=18 conv=notrunc status=none && run 2 run "$(at foreign)" short.smt2 && has err "foreign is for another processor"'
 test_that "a name without its path" 'run 2 run exec:z3 short.smt2 && has err "without its whole path" && run 2 run exec: short.smt2 && has err "without its whole path"'
 test_that "a quote that is not closed, a pipe, an unknown placeholder, two seeds" '
 	run 2 run "$old \"a" short.smt2 && has err "not closed" && run 2 run "$old | cat" short.smt2 && has err "no shell" &&

@@ -499,6 +499,8 @@ for file in epochs-1.zip:e-1/bin/prog epochs-1.tar.gz:release/prog named.tar:nam
 done
 test_that "a file that the archive has not" 'released epochs-1.zip bin/prog && run 1 build epochs v1 && has err "the released binary epochs-1.zip has no bin/prog; files in it: e-1/bin/prog, e-1/README"'
 test_that "a file that is no archive" 'released release/prog prog && run 1 build epochs v1 && has err "released binary prog (cannot be unpacked|has no prog)"'
+test_that "a program for another processor; it is no failed build, which every machine would be told" '
+	cp /bin/true release/foreign && printf "\26\0" | dd of=release/foreign bs=1 seek=18 conv=notrunc status=none && released release/foreign "" && run 4 build epochs v1 && has err "released binary foreign is for another processor"'
 test_that "another file than the recipe says is refused" 'released release/prog "" && sed -i "s/sha256 = .*/sha256 = $(sum_of plain-epochs.recipe)/" epochs.recipe && run 1 solver add --replace epochs --recipe epochs.recipe && has err "release/prog is another file than the recipe says: its sha256 is $(sum_of release/prog)" && run 4 build epochs v1 && has err "is not in the store: .solverfs solver update. gets it" && answer_of side-1 sat'
 test_that "the mount goes on, and fsck names what is not there" 'serves; r=$?; run 1 fsck; has out "note	downloads	prog, which the recipe of epochs names" && ! has out "damaged	[^r]" && (exit $r)'
 
