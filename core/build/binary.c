@@ -37,7 +37,8 @@ static int put_output(struct taking *t, size_t i, int fd)
         int r;
 
         if (host_is_foreign(fd)) /* no reason of a failed build: that is kept for every machine */
-                return errorf(-ENOEXEC, "the released binary %s is for another processor, and an emulator's times are not its own", basename(t->era->file));
+                return errorf(-ENOEXEC, "the released binary %s is for another processor, and an emulator's times are not its own",
+                              basename(t->era->file));
         r = programs_put(t->request->programs, fd, NULL, &o->id, &o->size);
         if (r == 0 && o->size == 0)
                 return give_reason(t, "has an empty ", t->era->outputs[i]);

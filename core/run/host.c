@@ -124,10 +124,11 @@ json_t *host_facts(void)
         sysinfo(&memory);
         uname(&u);
         return json_pack("{so* so* so* sI sI sI so* so* so so* so}", "host", json_legible(host_name), "cpu", json_string(cpu_model), "arch",
-                         json_string(u.machine), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory", (json_int_t)memory.totalram * memory.mem_unit, "swap",
-                         (json_int_t)memory.totalswap * memory.mem_unit, "kernel", json_sprintf("%s %s", u.sysname, u.release), "distribution",
-                         distribution(), "libc", json_sprintf("glibc %s", gnu_get_libc_version()), "governor",
-                         known ? json_string(governor) : json_null(), "turbo", turbo < 0 ? json_null() : json_boolean(turbo));
+                         json_string(u.machine), "cores", (json_int_t)sysconf(_SC_NPROCESSORS_CONF), "memory",
+                         (json_int_t)memory.totalram * memory.mem_unit, "swap", (json_int_t)memory.totalswap * memory.mem_unit, "kernel",
+                         json_sprintf("%s %s", u.sysname, u.release), "distribution", distribution(), "libc",
+                         json_sprintf("glibc %s", gnu_get_libc_version()), "governor", known ? json_string(governor) : json_null(), "turbo",
+                         turbo < 0 ? json_null() : json_boolean(turbo));
 }
 
 #define ELF_HEAD 20 /* bytes: as much as all processors' files have alike */
@@ -145,7 +146,8 @@ bool host_is_foreign(int fd)
         uint8_t head[ELF_HEAD], ours[ELF_HEAD];
         cleanup_close int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
-        if (pread(fd, head, ELF_HEAD, 0) != ELF_HEAD || memcmp(head, ELFMAG, SELFMAG) != 0 || self < 0 || pread(self, ours, ELF_HEAD, 0) != ELF_HEAD)
+        if (pread(fd, head, ELF_HEAD, 0) != ELF_HEAD || memcmp(head, ELFMAG, SELFMAG) != 0 || self < 0 ||
+            pread(self, ours, ELF_HEAD, 0) != ELF_HEAD)
                 return false;
         if (head[EI_DATA] != ours[EI_DATA])
                 return true;
