@@ -2,7 +2,8 @@
 
 #include "core/study/import/import_log.h"
 
-#define STAMP "2026-01-01 00:00:00 "
+#define STAMP "2026-01-01T00:00:00Z "
+#define OLDER "2026-01-01 00:00:00 " /* of logs before */
 
 START_TEST(test_lines)
 {
@@ -14,6 +15,7 @@ START_TEST(test_lines)
                 {"short", "short"},
                 {STAMP, STAMP},
                 {STAMP "found spr/1: slow", STAMP "found spr/7: slow"},
+                {OLDER "found spr/1: slow", OLDER "found spr/7: slow"},
                 {STAMP "found soundness/3: a crash", STAMP "found soundness/12: a crash"},
                 {STAMP "localized incompleteness/1: 1 abc", STAMP "localized incompleteness/7: 1 abc"},
                 {STAMP "reduced spr/3: 10 of 20 bytes", STAMP "reduced spr/12: 10 of 20 bytes"},

@@ -2,13 +2,21 @@
 
 #include "core/study/observation/observation.h"
 
+/* The bytes of the date and the blank behind it. Older logs have it without a zone. */
+static size_t skip_date(const char *line)
+{
+        const size_t n = strlen(line), date = n > 10 && line[10] == 'T' ? sizeof("2026-01-01T00:00:00Z") : sizeof("2026-01-01 00:00:00");
+
+        return MIN(n, date);
+}
+
 /* The place of the number; NULL: it names no finding. */
 static const char *find_number(const char *line)
 {
         static const char *const verbs[] = {"found ",   "localized ",       "localized so far ", "not localized: ",
                                             "reduced ", "reduced so far ", "not reduced: "};
         static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION}; /* one of each folder */
-        const char *at = line + MIN(strlen(line), sizeof("2026-01-01 00:00:00"));
+        const char *at = line + skip_date(line);
 
         for (size_t v = 0; v < ARRAY_SIZE(verbs); v++)
                 for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
