@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -444,14 +445,8 @@ void log_line(enum log_level level, const char *format, ...)
         if (level <= logger.most) {
                 FILE *to = logger.to ? logger.to : stderr;
 
-                if (logger.to) { /* a file needs the time */
-                        char stamp[32];
-                        time_t now = time(NULL);
-                        struct tm tm;
-
-                        strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-                        fprintf(to, "%s [%d] ", stamp, (int)getpid());
-                }
+                if (logger.to) /* a file needs the time */
+                        fprintf(to, "%s [%d] ", format_date(now_seconds()).s, (int)getpid());
                 fprintf(to, "solverfs: %s: ", names[level]);
                 va_start(args, format);
                 vfprintf(to, format, args);
@@ -804,6 +799,17 @@ int64_t now_seconds(void)
 }
 
 #define FUTURE 86400
+
+struct short_text format_date(int64_t seconds)
+{
+        time_t time = (time_t)seconds;
+        struct short_text ret;
+        struct tm tm;
+
+        if (!gmtime_r(&time, &tm) || strftime(ret.s, sizeof(ret.s), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+                snprintf(ret.s, sizeof(ret.s), "@%" PRId64, seconds); /* outside the calendar */
+        return ret;
+}
 
 bool is_older_than(int64_t time, int64_t seconds)
 {

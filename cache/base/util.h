@@ -183,6 +183,8 @@ static inline struct slice slice_string(const char *s)
 {
         return SLICE(s, strlen(s));
 }
+/* True if two slices, blobs or buffers have the same bytes. Evaluates its arguments more than once; `data` may be NULL if there are none. */
+#define same_bytes(a, b) ((a).size == (b).size && ((a).size == 0 || memcmp((a).data, (b).data, (a).size) == 0))
 /* Numbers as this machine has them, from any address. */
 static inline uint32_t load_4(const void *p)
 {
@@ -303,6 +305,8 @@ int pause_unless_cancelled(int cancel_fd, int ms);
 uint64_t clock_ns(clockid_t clock);
 uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
 int64_t now_seconds(void);            /* CLOCK_REALTIME */
+/* "2020-01-31T23:59:59Z"; "@<seconds>" of a time outside the calendar, which a commit may have. */
+struct short_text format_date(int64_t seconds);
 /* True if a file's time was so many seconds ago, or is more than a day in the future: it was stamped by a wrong clock, and would not get old. */
 bool is_older_than(int64_t time, int64_t seconds);
 void condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t ns); /* until now_ns() is `ns`, a clock that nobody sets */

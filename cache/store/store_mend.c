@@ -14,9 +14,7 @@ static int find_record(void *user, const struct journal_record *record)
         struct finder *f = user;
         void *copy;
 
-        if (record->op == JOURNAL_COMMIT || record->table.size != f->table.size || record->key.size != f->key.size ||
-            memcmp(record->table.data, f->table.data, f->table.size) != 0 ||
-            memcmp(record->key.data, f->key.data, f->key.size) != 0)
+        if (record->op == JOURNAL_COMMIT || !same_bytes(record->table, f->table) || !same_bytes(record->key, f->key))
                 return 0;
         blob_done(&f->frame);
         if (record->op == JOURNAL_DELETE)

@@ -226,12 +226,11 @@ static int build_exchanged(struct attempt *a, const git_oid *commit, struct buff
         cleanup_blob struct blob before = a->made.used;
         cleanup_free char *why = format_string("compilers or build tools were exchanged meanwhile%s%s", file ? ", such as " : "", file ?: "");
         cleanup_free char *again = NULL;
-        const struct blob *now = &a->made.used;
         int r;
 
         a->made.used = (struct blob){0};
         r = attempt_again(a, commit, notes, why);
-        if (r < 0 || !tools_changed(a, &again) || (before.size > 0 && before.size == now->size && memcmp(before.data, now->data, now->size) == 0))
+        if (r < 0 || !tools_changed(a, &again) || (before.size > 0 && same_bytes(before, a->made.used)))
                 return r;
         return errorf(-EIO, "the compilers or build tools of this machine changed during the build%s%s: no result is recorded; ask again",
                       again ? ", such as " : "", again ?: "");

@@ -375,7 +375,7 @@ static int write_refs(struct history *h, const struct ref_list *l)
         ref_list_encode(l, &b);
         if (r == 0)
                 r = store_get(t, h->tables.refs, index_slice(&key), &old);
-        if (r == 0 && old.size == b.size && memcmp(old.data, b.data, b.size) == 0)
+        if (r == 0 && same_bytes(old, b))
                 return 0; /* nothing changed: no new generation, no syncs */
         if (r == -ENOENT || r == 0)
                 r = index_get_count(h, t, &count);

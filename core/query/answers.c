@@ -239,7 +239,7 @@ static int find_witness(struct workspace *w, const struct notes *said, size_t i,
 
                 if (r == 0)
                         disputable(ret->fact, ret->cell.info, &letters);
-                if (r == 0 && is_of(ret, of) && letters.size == noted.size && memcmp(letters.data, noted.data, noted.size) == 0)
+                if (r == 0 && is_of(ret, of) && same_bytes(letters, noted))
                         return 1;
                 noted_done(ret);
                 if (r < 0 && r != -ENOENT)

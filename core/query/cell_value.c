@@ -14,7 +14,7 @@ static bool agree(const struct fact *a, const struct fact *b)
 {
         if (a->verdict == VERDICT_TIMEOUT || b->verdict == VERDICT_TIMEOUT)
                 return is_answer_or_timeout(a) && is_answer_or_timeout(b);
-        return a->results.size == b->results.size && (a->results.size == 0 || memcmp(a->results.data, b->results.data, a->results.size) == 0);
+        return same_bytes(a->results, b->results);
 }
 
 static int compare_times(const void *a, const void *b)

@@ -228,7 +228,7 @@ static int is_measured_for_us(struct workspace *w, const char *machine)
         int r = strcmp(machine, host_machine()) == 0, k;
 
         while (r == 0 && (k = store_walk(&each)) != 0)
-                r = k < 0 ? k : is_machine_of_cluster(each.key) && each.value.size == strlen(machine) && memcmp(each.value.data, machine, each.value.size) == 0;
+                r = k < 0 ? k : is_machine_of_cluster(each.key) && same_bytes(each.value, slice_string(machine));
         return r;
 }
 

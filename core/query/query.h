@@ -47,6 +47,12 @@ struct cell {
 
 #define CPU_PATIENCE 50
 
+/* The mtime of a cell's files, finished or not, until it is measured again. */
+static inline int64_t cell_first_mtime(const struct commit *c, const struct case_info *info)
+{
+        return MAX(commit_mtime(c), info->added);
+}
+
 /* A limit that a finding or a campaign has in seconds; 4.1 s are no nanosecond less. */
 static inline uint64_t seconds_ns(double seconds)
 {

@@ -300,7 +300,7 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
                 k.limits.stack = RECIPE_STACK; /* as measure() puts it into the fact */
         resolved_run_key(&q->resolved, q->cell.info, run);
         fact_key(run, &k.limits, k.key);
-        k.shown = MAX(commit_mtime(&c), q->cell.info->added);
+        k.shown = cell_first_mtime(&c, q->cell.info);
         k.noted = (struct noted_fact){.cell = &q->cell, .commit = c.oid, .key = SLICE(k.key, sizeof(k.key))};
         k.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
         k.has_source = history_source(q->cell.solver->history, q->cell.commit, k.era->sources, &k.source) == 0;

@@ -428,7 +428,7 @@ struct recipe_submodule recipe_submodule(const char *line)
 const char *recipe_find_submodule(char *const *lines, struct slice path)
 {
         for (; lines && *lines; lines++)
-                if (recipe_submodule(*lines).path.size == path.size && memcmp(*lines, path.data, path.size) == 0)
+                if (same_bytes(recipe_submodule(*lines).path, path))
                         return *lines;
         return NULL;
 }

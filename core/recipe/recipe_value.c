@@ -134,7 +134,7 @@ static int check_download(const char *value, char *const *list)
                 return errorf(-EINVAL, "'%.*s' does not end in a file's name", (int)n, value);
         for (; *list; list++) {
                 recipe_download(*list, &other, &taken);
-                if (taken.size == name.size && memcmp(taken.data, name.data, name.size) == 0)
+                if (same_bytes(taken, name))
                         return errorf(-EINVAL, "two files would both be /downloads/%.*s", (int)name.size, (const char *)name.data);
         }
         return 0;

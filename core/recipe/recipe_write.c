@@ -34,7 +34,7 @@ static bool same_value(const struct recipe_key *k, const struct recipe *a, const
 
         print_value(&x, k, recipe_field(a, k));
         print_value(&y, k, recipe_field(b, k));
-        return x.size == y.size && (x.size == 0 || memcmp(x.data, y.data, x.size) == 0);
+        return same_bytes(x, y);
 }
 
 /* Prints [era "A..B"] with the keys that differ; `owner` (may be NULL) precedes the range, as in a config. */

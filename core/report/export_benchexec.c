@@ -7,7 +7,6 @@
 
 #include "cache/base/json.h"
 #include "core/report/xml.h"
-#include "core/run/cell_file.h"
 
 static void format_exact_seconds(uint64_t ns, char ret[40])
 {

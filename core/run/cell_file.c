@@ -46,17 +46,6 @@ json_t *json_memory(uint64_t bytes)
         return bytes > 0 ? json_integer((json_int_t)bytes) : json_null();
 }
 
-struct short_text format_date(int64_t seconds)
-{
-        time_t time = (time_t)seconds;
-        struct short_text ret;
-        struct tm tm;
-
-        if (!gmtime_r(&time, &tm) || strftime(ret.s, sizeof(ret.s), "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
-                snprintf(ret.s, sizeof(ret.s), "@%" PRId64, seconds); /* outside the calendar */
-        return ret;
-}
-
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret)
 {
         const struct blob *bytes;

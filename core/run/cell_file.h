@@ -25,8 +25,6 @@ struct short_text format_seconds(uint64_t ns);
 /* Bytes; "-" for 0, which is not known: no process has none. */
 struct short_text format_memory(uint64_t bytes);
 json_t *json_memory(uint64_t bytes); /* the same: null for 0 */
-/* "2020-01-31T23:59:59Z"; "@<seconds>" of a time outside the calendar, which a commit may have. */
-struct short_text format_date(int64_t seconds);
 /* The results in one line: "sat", with several check-sat "sat,unsat"; "unbuildable" when f is NULL. */
 void cell_results(const struct fact *f, struct buffer *ret);
 /* Adds "wrong", "disturbed", "time", "cputime" and "memory" (null: not known). `f` is not NULL. */

@@ -61,7 +61,7 @@ struct run {
         uint64_t share;       /* its wall time at the end of the share; UINT64_MAX: no end */
         uint64_t next_look, look_interval, next_folder;
         uint64_t awake; /* when the last wait ended; 0: none has yet */
-        int64_t suspended; /* for how long the machine was before the program began, at most */
+        int64_t suspended; /* how long the machine had been suspended before the program began, at most */
         uint64_t space; /* the most address space seen in one process */
         struct waiting waiting;
         bool processes_hit; /* as many tasks were seen as it may have */
@@ -921,7 +921,7 @@ static void run_it(struct run *run, int error)
         end_all(run);
         watch_end(run->watch);
         if (suspended_at_least() > run->suspended + (int64_t)NSEC_PER_MSEC)
-                run->reply.late_ns = UINT64_MAX; /* the clock went while tasks and devices were being stopped, and no counter says how long */
+                run->reply.late_ns = UINT64_MAX; /* the clock ran on while tasks and devices were being stopped, and no counter says how long */
         run->reply.wall_ns = wall_at(run, run->end);
         run->reply.begin_ns = run->begin;
         end_waiting(run);

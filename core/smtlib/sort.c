@@ -11,7 +11,7 @@ static const struct symbol *find_hashed(const struct bank *b, struct slice name,
         for (struct table_slot *s = table_first(&b->symbols, hash); s && s->item; s = table_next(&b->symbols, s)) {
                 const struct symbol *found = s->item;
 
-                if (s->hash == hash && found->name.size == name.size && memcmp(found->name.data, name.data, name.size) == 0)
+                if (s->hash == hash && same_bytes(found->name, name))
                         return found;
         }
         return NULL;

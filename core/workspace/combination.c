@@ -177,8 +177,7 @@ static bool is_alike(const struct recipe *there, struct recipe *made)
         cleanup_buffer struct buffer a = {0}, b = {0};
 
         set_string(&made->repository, there->repository);
-        return !made->within ||
-               (recipe_print(there, &a) == 0 && recipe_print(made, &b) == 0 && a.size == b.size && memcmp(a.data, b.data, a.size) == 0);
+        return !made->within || (recipe_print(there, &a) == 0 && recipe_print(made, &b) == 0 && same_bytes(a, b));
 }
 
 int combination_solver(struct workspace *w, const struct combination *c, enum combination_part fixed, const char *name, const struct progress *p,

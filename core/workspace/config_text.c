@@ -53,7 +53,7 @@ int config_text_keep(struct store *s, const struct config_text *t, bool at_once)
         if (t->cut || t->blank || store_read_only(s))
                 return 0;
         r = store_fetch(s, TABLE_META, slice_string(COPY_KEY), &copy);
-        if (r == 0 && copy.size == text.size && memcmp(copy.data, text.data, text.size) == 0)
+        if (r == 0 && same_bytes(copy, text))
                 return 0;
         u.r = r == -ENOENT ? 0 : MIN(r, 0);
         while (store_update_begins(&u))

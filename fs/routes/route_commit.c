@@ -397,7 +397,7 @@ static int cell_mtime(struct tree *t, const struct node *n, int64_t *ret)
 
         if (r < 0)
                 return r;
-        *ret = MAX(commit_mtime(&c), info->added);
+        *ret = cell_first_mtime(&c, info);
         if (tree_cell(t, n, &cell, &input) == 0 && tree_fact(t, n, &cell, true, &f) == 0 && f->remeasured > 0)
                 *ret = MAX(*ret + 1, f->remeasured);
         return 0;

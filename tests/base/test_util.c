@@ -187,6 +187,14 @@ START_TEST(test_printable)
 }
 END_TEST
 
+/* A commit says any time it likes. */
+START_TEST(test_dates)
+{
+        ck_assert_str_eq(format_date(1700000000).s, "2023-11-14T22:13:20Z");
+        ck_assert_str_eq(format_date(INT64_C(1) << 62).s, "@4611686018427387904");
+}
+END_TEST
+
 START_TEST(test_markdown)
 {
         static const struct {
@@ -268,4 +276,4 @@ END_TEST
 
 SUITE("util", test_what_is_closed_by_hand_is_not_closed_again, test_errorf_keeps_the_sentence, test_buffer_grows, test_last_lines,
       test_url_paths, test_lists_grow, test_write_file_atomic_replaces, test_remove_tree_does_not_follow_links, test_remove_tree_has_no_bottom,
-      test_digest, test_digests_while_the_process_ends, test_printable, test_markdown, test_fields_do_not_run_together)
+      test_digest, test_digests_while_the_process_ends, test_printable, test_markdown, test_dates, test_fields_do_not_run_together)

@@ -120,6 +120,13 @@ static int run_text(struct runner *r, const char *text, int cancel_fd, struct ru
         return runner_run(r, &(struct run_input){.bytes = slice_string(text)}, cancel_fd, ret);
 }
 
+static void close_all(struct runner *r, struct cluster_slot *s, struct cluster *c)
+{
+        runner_close(r);
+        cluster_give_back(s);
+        cluster_close(c);
+}
+
 static void assert_is(const struct blob *b, const char *text)
 {
         ck_assert_uint_eq(b->size, strlen(text));
@@ -162,9 +169,7 @@ START_TEST(test_runs)
                  (long long)json_integer_value(json_object_get(facts, "cores")));
         ck_assert_str_eq(machine, expected);
         ck_assert_uint_lt(sent, 8192);
-        runner_close(r);
-        cluster_give_back(s);
-        cluster_close(c);
+        close_all(r, s, c);
         json_decref(facts);
         recipe_unref(recipe);
 }
@@ -195,9 +200,7 @@ START_TEST(test_sizes)
                         run_result_done(&result);
                 }
                 sent[i] = view(c).sent;
-                runner_close(r);
-                cluster_give_back(s);
-                cluster_close(c);
+                close_all(r, s, c);
         }
         ck_assert_uint_gt(sent[0], 1 << 20);
         ck_assert_uint_lt(sent[0], 4 << 20);
@@ -253,9 +256,7 @@ START_TEST(test_cancel)
         ck_assert_int_eq(t.r, -ECANCELED);
         ck_assert_uint_eq(view(c).present, 1); /* the worker is as good as before */
         ck_assert_uint_eq(view(c).lost, 0);
-        runner_close(t.runner);
-        cluster_give_back(s);
-        cluster_close(c);
+        close_all(t.runner, s, c);
         recipe_unref(recipe);
 }
 END_TEST
@@ -286,9 +287,7 @@ START_TEST(test_killed)
         assert_ok(run_text(t.runner, "a", -1, &result));
         ck_assert_int_eq(result.verdict, VERDICT_SAT);
         run_result_done(&result);
-        runner_close(t.runner);
-        cluster_give_back(s);
-        cluster_close(c);
+        close_all(t.runner, s, c);
         recipe_unref(recipe);
 }
 END_TEST
@@ -361,9 +360,7 @@ static void run_kept(bool leaves, int expected, const char *why)
         ck_assert_int_eq(t.r, expected);
         ck_assert_msg(strstr(view(c).why, why), "%s", view(c).why);
         ck_assert_uint_lt(now_ns() - began, 10 * NSEC_PER_SEC);
-        runner_close(t.runner);
-        cluster_give_back(s);
-        cluster_close(c);
+        close_all(t.runner, s, c);
         pthread_join(worker, NULL);
         close(t.cancel_fd);
         json_decref(facts);
@@ -405,9 +402,7 @@ START_TEST(test_files_that_go_while_a_run_waits_for_its_core_are_sent_again)
         free(slots);
         pthread_join(thread, NULL);
         ck_assert_msg(t.r == 0, "%s", error_message(t.r));
-        runner_close(t.runner);
-        cluster_give_back(s);
-        cluster_close(c);
+        close_all(t.runner, s, c);
         recipe_unref(recipe);
 }
 END_TEST
@@ -456,9 +451,7 @@ START_TEST(test_a_head_that_was_stopped_reads_before_it_gives_up)
         pthread_join(thread, NULL);
         ck_assert_msg(t.r == 0, "%s", error_message(t.r));
         ck_assert_uint_eq(view(c).lost, 0);
-        runner_close(t.runner);
-        cluster_give_back(s);
-        cluster_close(c);
+        close_all(t.runner, s, c);
         recipe_unref(recipe);
 }
 END_TEST
@@ -854,9 +847,7 @@ START_TEST(test_unfaithful)
                         }
                 }
                 ck_assert_msg(k == (ways[i].right ? 0 : -EREMOTEIO), "%s: %d: %s", ways[i].how, k, error_message(k));
-                runner_close(r);
-                cluster_give_back(s);
-                cluster_close(c);
+                close_all(r, s, c);
         }
         recipe_unref(recipe);
 }

@@ -288,14 +288,6 @@ START_TEST(test_seconds_by_itself)
 }
 END_TEST
 
-/* A commit says any time it likes. */
-START_TEST(test_dates)
-{
-        ck_assert_str_eq(format_date(1700000000).s, "2023-11-14T22:13:20Z");
-        ck_assert_str_eq(format_date(INT64_C(1) << 62).s, "@4611686018427387904");
-}
-END_TEST
-
 /* A table may print a stored time, or the same time as a number of seconds. */
 START_TEST(test_times_are_rounded)
 {
@@ -310,6 +302,6 @@ START_TEST(test_times_are_rounded)
 }
 END_TEST
 
-SUITE("fact", test_dates, test_times_are_rounded, test_seconds_by_itself, test_round_trip, test_time_of_a_timeout, test_what_is_no_fact,
+SUITE("fact", test_times_are_rounded, test_seconds_by_itself, test_round_trip, test_time_of_a_timeout, test_what_is_no_fact,
       test_sizes_that_overflow, test_covers_its_own_limits, test_solved_covers, test_timeout_covers, test_memout_covers,
       test_output_and_process_limits, test_stack, test_memory_of_a_failed_run)

@@ -164,7 +164,7 @@ static bool matches_alike(const char *text, struct slice a, struct slice b, stru
         struct slice other;
 
         return pattern_new(text, &p) == 0 && pattern_last(p, a, ret) && pattern_last(p, b, &other) && strspn(ret->data, "0") < ret->size &&
-               ret->size == other.size && memcmp(ret->data, other.data, other.size) == 0;
+               same_bytes(*ret, other);
 }
 
 /* Finds a pattern for a counter with the same nonzero number in both outputs. *ret_number points into `a`. */

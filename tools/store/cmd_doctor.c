@@ -1,6 +1,5 @@
 /* solverfs doctor: what this machine and this store can do, and how to fix what they cannot. */
 #include "tools/command.h"
-#include "core/run/cell_file.h"
 #include "core/workspace/worker_pool.h"
 #include "tools/store/host_checks.h"
 #include "mounts.h"

@@ -9,7 +9,6 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-#include "core/run/cell_file.h"
 #include "core/run/host.h"
 #include "core/run/slot.h"
 #include "core/sandbox/sandbox.h"
@@ -327,18 +326,18 @@ static void check_cores(struct checking *l)
         unsigned long long least, most, weakest, strongest;
         const size_t n = read_cores(l, "cpufreq/cpuinfo_max_freq", &least, &most);
         const long all = sysconf(_SC_NPROCESSORS_CONF);
+        char kinds[64] = "";
 
         read_cores(l, "cpu_capacity", &weakest, &strongest); /* ARM and RISC-V */
         if ((double)strongest > SPREAD * (double)weakest)
-                say(l, CHECK_WARNING,
-                    "%zu cores of different kinds (of capacity %llu and %llu): a time depends on which one a run gets; start solverfs by "
-                    "'taskset -c' with those of one kind",
-                    n, weakest, strongest);
+                snprintf(kinds, sizeof(kinds), "of capacity %llu and %llu", weakest, strongest);
         else if ((double)most > SPREAD * (double)least)
+                snprintf(kinds, sizeof(kinds), "up to %.1f and %.1f GHz", (double)least / 1e6, (double)most / 1e6);
+        if (*kinds)
                 say(l, CHECK_WARNING,
-                    "%zu cores of different kinds (up to %.1f and %.1f GHz): a time depends on which one a run gets; start solverfs by "
-                    "'taskset -c' with those of one kind",
-                    n, (double)least / 1e6, (double)most / 1e6);
+                    "%zu cores of different kinds (%s): a time depends on which one a run gets; start solverfs by 'taskset -c' with those of "
+                    "one kind",
+                    n, kinds);
         else
                 say(l, CHECK_OK, "%zu whole core%s for timed runs, of %ld processors%s", n, n == 1 ? "" : "s", all,
                     (long)n < all ? "; the others are their hyper-threads, or not ours to use" : "");

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "core/run/cell_file.h"
 
 #define JOURNAL_MOST (1 << 20) /* bytes: some 12,000 runs */
 

@@ -72,7 +72,7 @@ int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *ful
                 const struct fingerprint_part *p = &fingerprint_parts[i];
                 struct slice before = part_of(c->fingerprint_before, p->name), now = part_of(full->fingerprint, p->name);
 
-                if (before.size > 0 && now.size > 0 && (before.size != now.size || memcmp(before.data, now.data, now.size) != 0))
+                if (before.size > 0 && now.size > 0 && !same_bytes(before, now))
                         return errorf(-EKEYREJECTED, "the campaign '%s' cannot go on: %s; %s, or give this one another --name", full->name,
                                       p->what, p->remedy);
         }

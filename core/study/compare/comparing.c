@@ -5,7 +5,6 @@
 
 #include "core/query/programs.h"
 #include "core/query/scrambled.h"
-#include "core/run/cell_file.h"
 
 /* Two measurements are a pair if they ended at most this far apart: a minute, and some runs of the slower one. */
 #define APART_SECONDS 60
@@ -314,8 +313,7 @@ static bool counts_alike(const struct comparing *c)
         const struct recipe *a = c->options.version[0].solver->recipe, *b = c->options.version[1].solver->recipe;
         const struct slice in[2] = {recipe_submodule(a->within ?: "").repository, recipe_submodule(b->within ?: "").repository};
 
-        return !a->is_programs && strcmp(a->base ?: a->name, b->base ?: b->name) == 0 && in[0].size == in[1].size &&
-               memcmp(in[0].data, in[1].data, in[0].size) == 0;
+        return !a->is_programs && strcmp(a->base ?: a->name, b->base ?: b->name) == 0 && same_bytes(in[0], in[1]);
 }
 
 /* All measurements of the cell. */

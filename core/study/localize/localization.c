@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "core/run/cell_file.h"
 
 struct localization {
         struct localization_options options; /* owns refs on the solver and the cases */

@@ -1,5 +1,4 @@
 /* The page: its top, what its sections share, and their order. */
-#include "core/run/cell_file.h"
 #include "core/study/base/version.h"
 #include "core/study/page/solver_report.h"
 #include "core/study/page/solver_report_internal.h"

@@ -249,7 +249,7 @@ static void batch_done(struct batch *b)
 static bool is_in_batch(const struct batch *b, struct slice text)
 {
         for (size_t i = 0; i < b->n; i++)
-                if (b->slices[i].size == text.size && memcmp(b->slices[i].data, text.data, text.size) == 0)
+                if (same_bytes(b->slices[i], text))
                         return true;
         return false;
 }
@@ -341,7 +341,7 @@ int reduce_offer(struct reducer *r, struct slice text)
 {
         int k;
 
-        if (text.size == reduce_text(r).size && memcmp(text.data, reduce_text(r).data, text.size) == 0)
+        if (same_bytes(text, reduce_text(r)))
                 return 1;
         if (was_seen(r, text))
                 return 0;

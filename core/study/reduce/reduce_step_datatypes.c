@@ -163,7 +163,7 @@ static size_t type_named(const struct datatypes *d, size_t node, size_t from)
         for (size_t i = from; i < d->n_types; i++) {
                 const struct slice name = node_word(&d->tree, d->types[i].name);
 
-                if (name.size == word.size && memcmp(name.data, word.data, word.size) == 0)
+                if (same_bytes(name, word))
                         return i;
         }
         return NONE;

@@ -301,7 +301,7 @@ static int reduce_all(struct work *w)
         int r = reduce_set_text(&from, SLICE(w->reduction.text.data, w->reduction.text.size))
             ?: reduce_from(w, SLICE(from.data, from.size));
 
-        if (r == -ENODATA && (from.size != input.size || memcmp(from.data, input.data, from.size) != 0))
+        if (r == -ENODATA && !same_bytes(from, input))
                 r = reduce_from(w, input);
         return r == -ENODATA ? errorf(-EINVAL, "it was shown once and not when the same input was run again") : r;
 }
