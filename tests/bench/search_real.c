@@ -2,6 +2,7 @@
  *
  *     search_real --reference CMD --target CMD [--cnf] [--strategy NAME] [--seconds 3600] [--timeout 20] [--threshold 10] [--number 1] [--core N]
  *                 [--reduce 60] [--finds DIR]
+ *     search_real --reference CMD --target CMD [--cnf] [--timeout 20] [--threshold 10] [--core N] [--reduce 60] --finds DIR --again
  *
  * A command is words divided by blanks: {case} is the input's file, {seed} the solver's seed: 1 in the search, 1, 2, 3 … while a candidate is confirmed.
  * Without {seed} the pairs are of the same input again. All times are CPU time of the solvers, so other work on the machine changes little; --core binds
@@ -9,8 +10,10 @@
  * over pairs.
  *
  * Behind the end, not counted, each find is reduced for so many CPU seconds at most while it is slow under two seeds. Finds whose reduced forms have the
- * same operators are one; of DIMACS, the same lengths of clauses. It prints a line: strategy, number, solver seconds, runs, inputs, candidates, finds,
- * distinct forms, seconds until the first find and until half of the finds. --finds keeps each: as found and reduced.
+ * same operators are one; of DIMACS, the same lengths of clauses. Only what is reduced to the end says something: large formulas that are not have a form
+ * each. It prints a line: strategy, number, solver seconds, runs, inputs, candidates, finds, those reduced to the end, their distinct forms, distinct
+ * forms of all, seconds until the first find and until half of the finds. --finds keeps each: as found and reduced. --again goes on reducing what an
+ * earlier command has kept, and prints the numbers of finds and forms.
  */
 #include <fcntl.h>
 #include <getopt.h>
@@ -36,6 +39,7 @@
 
 struct find {
         char *text, *reduced, *form; /* owned */
+        bool is_minimal;             /* reduced to the end */
         double when;
         const char *source; /* strategy_next()'s */
 };
@@ -288,6 +292,7 @@ static void reduce_find(struct campaign *c, size_t at)
 
         reduce(SLICE(f->text, strlen(f->text)), &test, NULL, &result);
         f->reduced = result.text.size > 0 ? copy_prefix(result.text.data, result.text.size) : strdup(f->text);
+        f->is_minimal = result.is_minimal;
         f->form = form_of(c, f->reduced);
 }
 
@@ -317,23 +322,75 @@ static void keep_arms(const struct campaign *c)
                 die(path);
 }
 
-static size_t count_forms(struct campaign *c)
+static void reduce_finds(struct campaign *c)
 {
-        size_t n = 0;
-
         for (size_t i = 0; i < c->n_finds; i++) {
-                bool is_new = true;
-
                 reduce_find(c, i);
                 if (c->finds_folder) {
                         keep(c, i, "", c->finds[i].text);
                         keep(c, i, "-reduced", c->finds[i].reduced);
                 }
+        }
+}
+
+static size_t count_forms(const struct campaign *c, bool minimal_only)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n_finds; i++) {
+                bool is_new = !minimal_only || c->finds[i].is_minimal;
+
                 for (size_t k = 0; k < i; k++)
-                        is_new &= strcmp(c->finds[i].form, c->finds[k].form) != 0;
+                        is_new &= (minimal_only && !c->finds[k].is_minimal) || strcmp(c->finds[i].form, c->finds[k].form) != 0;
                 n += is_new;
         }
         return n;
+}
+
+static void print_forms(const struct campaign *c)
+{
+        size_t minimal = 0;
+
+        for (size_t i = 0; i < c->n_finds; i++)
+                minimal += c->finds[i].is_minimal;
+        printf("\t%zu\t%zu\t%zu\t%zu", c->n_finds, minimal, count_forms(c, true), count_forms(c, false));
+}
+
+/* Reduces what an earlier campaign has kept, from where it was. */
+static void reduce_again(struct campaign *c)
+{
+        static const char *const names[] = {"", "-reduced"};
+
+        for (size_t i = 0;; i++) {
+                struct find f = {0};
+
+                for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+                        cleanup_blob struct blob text = {0};
+                        char path[PATH_MAX];
+
+                        snprintf(path, sizeof(path), "%s/%03zu%s.%s", c->finds_folder, i + 1, names[k], c->is_cnf ? "cnf" : "smt2");
+                        if (read_file(path, 64 << 20, &text) < 0)
+                                break;
+                        free(f.text);
+                        f.text = copy_prefix(text.data, text.size);
+                }
+                if (!f.text)
+                        return;
+                list_add(c->finds, c->n_finds, f);
+                reduce_find(c, i);
+                keep(c, i, "-reduced", c->finds[i].reduced);
+        }
+}
+
+static void finds_done(struct campaign *c)
+{
+        for (size_t i = 0; i < c->n_finds; i++) {
+                free(c->finds[i].text);
+                free(c->finds[i].reduced);
+                free(c->finds[i].form);
+        }
+        free(c->finds);
+        unlink(c->file);
 }
 
 int main(int argc, char **argv)
@@ -343,12 +400,14 @@ int main(int argc, char **argv)
                                                      {"seconds", required_argument, NULL, 'e'},   {"timeout", required_argument, NULL, 'l'},
                                                      {"threshold", required_argument, NULL, 'h'}, {"number", required_argument, NULL, 'n'},
                                                      {"core", required_argument, NULL, 'o'},      {"reduce", required_argument, NULL, 'd'},
-                                                     {"finds", required_argument, NULL, 'f'},     {0}};
+                                                     {"finds", required_argument, NULL, 'f'},     {"again", no_argument, NULL, 'a'},
+                                                     {0}};
         struct campaign c = {.seconds = 3600, .timeout = 20, .threshold = 10, .reduce = 60, .core = -1};
         struct strategy_options o = strategy_defaults;
         const char *name = "solverfs";
         uint64_t number = 1;
         double solving;
+        bool is_again = false;
         int kind = 0, r = 0;
 
         for (int k; (k = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
@@ -372,12 +431,15 @@ int main(int argc, char **argv)
                         c.reduce = strtod(optarg, NULL);
                 else if (k == 'f')
                         c.finds_folder = optarg;
+                else if (k == 'a')
+                        is_again = true;
                 else
                         return 2;
         }
         while (kind < N_STRATEGIES && strcmp(name, strategy_name((enum strategy_kind)kind)) != 0)
                 kind++;
-        if (!c.commands[0] || !c.commands[1] || kind == N_STRATEGIES || !(c.threshold > 0) || !(c.timeout > c.threshold) || !(c.seconds > 0))
+        if (!c.commands[0] || !c.commands[1] || kind == N_STRATEGIES || !(c.threshold > 0) || !(c.timeout > c.threshold) || !(c.seconds > 0) ||
+            (is_again && !c.finds_folder))
                 return 2;
         snprintf(c.file, sizeof(c.file), "/dev/shm/search-real-%d.%s", (int)getpid(), c.is_cnf ? "cnf" : "smt2");
         if (c.finds_folder && mkdir(c.finds_folder, 0755) < 0 && errno != EEXIST)
@@ -389,6 +451,14 @@ int main(int argc, char **argv)
         o.seed = number;
         o.is_cnf = c.is_cnf;
         strategies_window = 600;
+        if (is_again) {
+                reduce_again(&c);
+                printf("again\t%s", c.finds_folder);
+                print_forms(&c);
+                printf("\n");
+                finds_done(&c);
+                return 0;
+        }
         r = strategy_new(&o, &c.strategy);
         while (r == 0 && c.solving < c.seconds)
                 r = step(&c);
@@ -400,16 +470,11 @@ int main(int argc, char **argv)
                 return 1;
         }
         solving = c.solving;
-        printf("%s\t%" PRIu64 "\t%.0f\t%" PRIu64 "\t%" PRIu64 "\t%u\t%zu", name, number, solving, c.runs, c.inputs, c.candidates, c.n_finds);
+        printf("%s\t%" PRIu64 "\t%.0f\t%" PRIu64 "\t%" PRIu64 "\t%u", name, number, solving, c.runs, c.inputs, c.candidates);
         fflush(stdout);
-        printf("\t%zu", count_forms(&c));
+        reduce_finds(&c);
+        print_forms(&c);
         printf("\t%.0f\t%.0f\n", c.n_finds > 0 ? c.finds[0].when : NAN, c.n_finds > 0 ? c.finds[(c.n_finds - 1) / 2].when : NAN);
-        for (size_t i = 0; i < c.n_finds; i++) {
-                free(c.finds[i].text);
-                free(c.finds[i].reduced);
-                free(c.finds[i].form);
-        }
-        free(c.finds);
-        unlink(c.file);
+        finds_done(&c);
         return 0;
 }
