@@ -435,7 +435,8 @@ static void note_time(struct strategy *s, double seconds)
         n->n_slow += seconds > s->options.threshold;
 }
 
-/* How much longer the target took than the fastest other that ran; its own time if none ran, 0 if it did not run itself. */
+/* How much longer the target took than the fastest other that solved it; 0 if none did, as an input that is hard for every version is no step towards a
+ * find. Its own time if no other ran; 0 if it did not run itself. */
 static double worth_of(const struct strategy *s, const struct input *i)
 {
         unsigned target = s->options.versions - 1;
@@ -446,10 +447,10 @@ static double worth_of(const struct strategy *s, const struct input *i)
                 return 0;
         for (unsigned v = 0; v < target; v++)
                 if (i->ran[v]) {
-                        least = fmin(least, i->outcomes[v].seconds);
+                        least = fmin(least, solved_after(s, &i->outcomes[v]));
                         any = true;
                 }
-        return i->outcomes[target].seconds - (any ? least : 0);
+        return fmax(0, i->outcomes[target].seconds - (any ? least : 0));
 }
 
 /* All but those of a known family, and one in ten of these. */

@@ -331,6 +331,38 @@ START_TEST(test_what_was_found_often_is_passed_over)
 }
 END_TEST
 
+/* Inputs with a replacement are hard for both versions, those with a conversion of numbers nearly finds. Mutated are the latter. */
+START_TEST(test_what_is_hard_for_all_is_no_step_towards_a_find)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        const struct strategy_options o = options_of(STRATEGY_SOLVERFS, 15);
+        unsigned hard = 0, near = 0;
+
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 1500; i++) {
+                struct strategy_input input;
+                bool is_hard, is_near;
+                unsigned version;
+                double seconds, score;
+
+                assert_ok(strategy_next(s, &input));
+                is_hard = memmem(input.text.data, input.text.size, "(str.replace ", 13);
+                is_near = !is_hard && memmem(input.text.data, input.text.size, "(str.from", 9);
+                if (i >= 500 && strcmp(input.source, "mutated") == 0) {
+                        hard += is_hard;
+                        near += is_near;
+                }
+                while (strategy_step(s, input.id, &version, &seconds)) {
+                        const double t = is_hard ? 100 : is_near && version == 1 ? 8 : 0.1;
+
+                        strategy_ran(s, input.id, version, &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
+                }
+                ck_assert(!strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score));
+        }
+        ck_assert_msg(near > 2 * hard, "%u mutants are nearly finds, %u are hard for both versions", near, hard);
+}
+END_TEST
+
 START_TEST(test_candidates)
 {
         static const struct {
@@ -448,4 +480,5 @@ END_TEST
 SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike,
               test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
               test_logics_are_drawn, test_every_version_runs_when_asked,
-              test_what_was_found_often_is_passed_over, test_candidates, test_several_under_way, test_corpus_of_another_theory, test_refuses)
+              test_what_was_found_often_is_passed_over, test_what_is_hard_for_all_is_no_step_towards_a_find, test_candidates,
+              test_several_under_way, test_corpus_of_another_theory, test_refuses)
