@@ -232,7 +232,7 @@ while True:
 END
 chmod +x eats.py
 test_that "arms that grow after their begin share the memory, too: the largest one is ended" '
-	run 0 portfolio add eats "a: \"$top/eats.py\" {case}" "b: \"$top/eats.py\" {case} b" --memory 200m --timeout 3s && run 0 portfolio run eats both.smt2 &&
+	run 0 portfolio add eats "a: \"$top/eats.py\" {case}" "b: \"$top/eats.py\" {case} b" --memory 200m --timeout 8s && run 0 portfolio run eats both.smt2 &&
 	run 0 mount "$mnt" && has "$mnt/portfolios/eats/cases/both.smt2/order.tsv" "	memout"; r=$?; run 0 unmount "$mnt"; (exit $r)'
 test_that "... which says nothing of what it does alone" 'run 0 portfolio show eats && has out "alone, arms are known on: 0 0$"'
 make_script large
