@@ -798,8 +798,6 @@ int64_t now_seconds(void)
         return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC);
 }
 
-#define FUTURE 86400
-
 struct short_text format_date(int64_t seconds)
 {
         time_t time = (time_t)seconds;
@@ -810,6 +808,8 @@ struct short_text format_date(int64_t seconds)
                 snprintf(ret.s, sizeof(ret.s), "@%" PRId64, seconds); /* outside the calendar */
         return ret;
 }
+
+#define FUTURE 86400
 
 bool is_older_than(int64_t time, int64_t seconds)
 {

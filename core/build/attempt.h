@@ -59,5 +59,6 @@ void build_outputs_free(struct build_output *list, size_t n);
 
 /* -- used.c -- */
 
-/* Makes the list of the files that it used (used.h), as they are now. Returns the path of one that was changed since the attempt began (to be freed), or NULL. */
+/* Makes the list of the files that it used (used.h), as they are now. Returns the path of one that was changed since the attempt began (to be freed),
+ * or NULL. */
 char *attempt_list_used(struct attempt *a);

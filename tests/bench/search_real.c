@@ -296,11 +296,16 @@ static void reduce_find(struct campaign *c, size_t at)
         f->form = form_of(c, f->reduced);
 }
 
+static void find_path(const struct campaign *c, size_t at, const char *name, char ret[PATH_MAX])
+{
+        snprintf(ret, PATH_MAX, "%s/%03zu%s.%s", c->finds_folder, at + 1, name, c->is_cnf ? "cnf" : "smt2");
+}
+
 static void keep(const struct campaign *c, size_t at, const char *name, const char *text)
 {
         char path[PATH_MAX];
 
-        snprintf(path, sizeof(path), "%s/%03zu%s.%s", c->finds_folder, at + 1, name, c->is_cnf ? "cnf" : "smt2");
+        find_path(c, at, name, path);
         if (write_file_atomic(path, text, strlen(text), 0644) < 0)
                 die(path);
 }
@@ -368,7 +373,7 @@ static void reduce_again(struct campaign *c)
                         cleanup_blob struct blob text = {0};
                         char path[PATH_MAX];
 
-                        snprintf(path, sizeof(path), "%s/%03zu%s.%s", c->finds_folder, i + 1, names[k], c->is_cnf ? "cnf" : "smt2");
+                        find_path(c, i, names[k], path);
                         if (read_file(path, 64 << 20, &text) < 0)
                                 break;
                         free(f.text);
