@@ -22,6 +22,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -89,6 +90,7 @@ static _Noreturn void become_solver(const struct campaign *c, const char *comman
                         words[n++] = strcmp(w, "{case}") == 0 ? (char *)c->file : with ?: w;
                 }
         words[n] = NULL;
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* who ends the search ends its solver */
         CPU_ZERO(&cores);
         CPU_SET(c->core, &cores);
         if (c->core >= 0)
