@@ -1,4 +1,4 @@
-/* The strategy of campaigns. Four techniques let it find more causes with the same work:
+/* The strategy of campaigns. Five techniques let it find more causes with the same work:
  *
  * - Capping. An input that the target solves within the threshold cannot be a find, so the other versions do not run it. If most inputs are
  *   hard for every version, the other order is cheaper. The measured times choose the order.
@@ -6,7 +6,8 @@
  *   formula, so that rare combinations occur.
  * - Novelty per second. Of several candidates the one runs that has the most novelty (shape.c), reduced for known families, per second that
  *   inputs of its size take; sources are chosen by their finds per second, too.
- * - Families (family.c). Inputs of a kind that was found several times are mostly skipped, and mostly not confirmed. */
+ * - Families (family.c). Inputs of a kind that was found several times are mostly skipped, and mostly not confirmed.
+ * - Lines. A slow input and its mutants are mutated until one of them is a find, which most likely has the cause of them all. From then on the find is. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -54,6 +55,7 @@ static const struct size {
 struct elite {
         struct formula formula; /* owned */
         struct shape shape;     /* owned */
+        uint64_t line;          /* the id of the first of its ancestors, or its own */
         double worth;
 };
 
@@ -134,11 +136,11 @@ static void pool_add(const struct strategy *s, struct pool *p, const struct inpu
                 elite_done(&p->list[at]);
         else
                 p->n++;
-        p->list[at] = (struct elite){.formula = formula_copy(&i->formula), .shape = shape_copy(&i->shape), .worth = worth};
+        p->list[at] = (struct elite){.formula = formula_copy(&i->formula), .shape = shape_copy(&i->shape), .line = i->line ?: i->id, .worth = worth};
 }
 
 /* The worthiest of some members drawn: of two of no known family, if eight draws give as many. */
-static const struct formula *pool_draw(struct strategy *s, const struct pool *p)
+static const struct elite *pool_draw(struct strategy *s, const struct pool *p)
 {
         const struct elite *best = NULL;
         bool best_known = false;
@@ -154,7 +156,16 @@ static const struct formula *pool_draw(struct strategy *s, const struct pool *p)
                         best_known = is_known;
                 }
         }
-        return best ? &best->formula : NULL;
+        return best;
+}
+
+static void pool_drop(struct pool *p, uint64_t line)
+{
+        for (size_t i = p->n; i-- > 0;)
+                if (p->list[i].line == line) {
+                        elite_done(&p->list[i]);
+                        p->list[i] = p->list[--p->n];
+                }
 }
 
 /* -- sources -- */
@@ -217,8 +228,6 @@ static struct script *mutated(struct strategy *s, const struct formula *from)
         enum op ops[N_OPS];
         size_t n;
 
-        if (!from)
-                return NULL;
         script = formula_copy(from).script; /* its terms are freed with it; the bank of `from` would keep those of each attempt */
         n = mutate_actions(s->generator, script, ops);
         for (unsigned tries = 0; done < changes && tries < 12; tries++) {
@@ -247,17 +256,18 @@ static bool has_strings(const struct strategy *s)
         return s->options.n_logics == 0;
 }
 
-/* Empty if the source can make nothing now. */
-static struct formula make_formula(struct strategy *s, enum source source)
+/* Empty if it cannot be changed. */
+static struct formula mutant(struct strategy *s, const struct formula *from)
 {
-        struct novelty *n = s->state;
+        return s->options.is_cnf ? mutate_cnf(s, from) : (struct formula){.script = mutated(s, from)};
+}
+
+/* Empty if the source can make nothing now. */
+static struct formula generated(struct strategy *s, enum source source)
+{
+        const struct novelty *n = s->state;
         struct script *script = NULL;
 
-        if (source >= SOURCE_MUTATE) {
-                const struct formula *from = source == SOURCE_CORPUS ? corpus_draw(s) : pool_draw(s, source == SOURCE_FIND ? &n->finds : &n->slow);
-
-                return s->options.is_cnf ? mutate_cnf(s, from) : (struct formula){.script = mutated(s, from)};
-        }
         if (s->options.is_cnf)
                 return make_cnf(s, (unsigned)source);
         if (source <= SOURCE_HUGE) {
@@ -279,7 +289,11 @@ static struct formula make_formula(struct strategy *s, enum source source)
 /* NULL if the source can make nothing now. */
 static struct input *make_input(struct strategy *s, enum source source)
 {
-        struct formula formula = make_formula(s, source);
+        const struct novelty *n = s->state;
+        const struct elite *elite = source == SOURCE_MUTATE ? pool_draw(s, &n->slow) : source == SOURCE_FIND ? pool_draw(s, &n->finds) : NULL;
+        struct formula formula = elite                     ? mutant(s, &elite->formula)
+                                 : source == SOURCE_CORPUS ? mutant(s, corpus_draw(s))
+                                                           : generated(s, source);
         struct input *i;
 
         if (!formula.script && !formula.cnf)
@@ -287,6 +301,7 @@ static struct input *make_input(struct strategy *s, enum source source)
         i = input_new(s, formula, source_names[source]);
         i->shape = formula_shape(&i->formula);
         i->arm = (size_t)source;
+        i->line = elite ? elite->line : 0;
         return i;
 }
 
@@ -508,8 +523,10 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find)
         } else {
                 n->sources.failures[i->arm] += 0.5;
         }
-        if (is_find)
+        if (is_find) {
+                pool_drop(&n->slow, i->line);
                 pool_add(s, &n->finds, i, is_new ? 2 : 1);
+        }
 }
 
 static size_t novelty_arms(const struct strategy *s, struct strategy_arm *ret, size_t most)
@@ -531,6 +548,7 @@ static void transfer_pool(struct transfer *t, struct pool *p)
         for (size_t i = 0; i < p->n; i++) {
                 transfer_formula(t, &p->list[i].formula);
                 transfer_shape(t, &p->list[i].shape);
+                transfer_u64(t, &p->list[i].line);
                 transfer_real(t, &p->list[i].worth);
         }
 }

@@ -2,7 +2,7 @@
  * name for every operator; printed text is read as the same terms (core/smtlib/print.h). */
 #include "core/fuzz/strategy_internal.h"
 
-#define VERSION 2 /* of these bytes; those of another one are refused */
+#define VERSION 3 /* of these bytes; those of another one are refused */
 
 static void transfer_random(struct transfer *t, struct random *r)
 {
@@ -100,6 +100,7 @@ static void transfer_input(struct strategy *s, struct transfer *t, struct input 
         }
         transfer_u64(t, &i->id);
         transfer_u64(t, &arm);
+        transfer_u64(t, &i->line);
         transfer_formula(t, &i->formula);
         transfer_bytes(t, &i->text);
         transfer_shape(t, &i->shape);

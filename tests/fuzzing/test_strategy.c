@@ -363,6 +363,39 @@ START_TEST(test_what_is_hard_for_all_is_no_step_towards_a_find)
 }
 END_TEST
 
+/* One input is nearly a find, all others are hard for both versions. The third of its mutants is a find; from then on none but that is mutated. */
+START_TEST(test_a_line_ends_with_its_find)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        const struct strategy_options o = options_of(STRATEGY_SOLVERFS, 16);
+        unsigned mutated = 0, of_find = 0;
+
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 1000; i++) {
+                struct strategy_input input;
+                bool is_mutant, is_mutant_of_find;
+                unsigned version;
+                double seconds, score;
+
+                assert_ok(strategy_next(s, &input));
+                is_mutant = strcmp(input.source, "mutated") == 0;
+                is_mutant_of_find = strcmp(input.source, "find") == 0;
+                mutated += is_mutant;
+                of_find += is_mutant_of_find;
+                while (strategy_step(s, input.id, &version, &seconds)) {
+                        bool is_quick = is_mutant_of_find || (is_mutant && (version == 0 || mutated != 3));
+                        const double t = is_quick ? 0 : i == 0 ? 9 : 20;
+
+                        strategy_ran(s, input.id, version, &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
+                }
+                if (strategy_finish(s, input.id, true, &score))
+                        strategy_confirmed(s, input.id, true);
+        }
+        ck_assert_uint_eq(mutated, 3);
+        ck_assert_uint_gt(of_find, 0);
+}
+END_TEST
+
 START_TEST(test_candidates)
 {
         static const struct {
@@ -480,5 +513,6 @@ END_TEST
 SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike,
               test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
               test_logics_are_drawn, test_every_version_runs_when_asked,
-              test_what_was_found_often_is_passed_over, test_what_is_hard_for_all_is_no_step_towards_a_find, test_candidates,
+              test_what_was_found_often_is_passed_over, test_what_is_hard_for_all_is_no_step_towards_a_find,
+              test_a_line_ends_with_its_find, test_candidates,
               test_several_under_way, test_corpus_of_another_theory, test_refuses)
