@@ -66,6 +66,7 @@ struct pool {
 };
 
 #define NEAR          0.5  /* of the threshold: this much of a slowdown is nearly a find */
+#define FEW_HOLD      0.25 /* candidates: below this share they are luck for the most part */
 #define INPUT_SECONDS 0.05 /* cost of an input besides its runs, roughly */
 #define CONFIRMATION  5    /* pairs of runs for a candidate */
 #define SIZES         17
@@ -80,6 +81,7 @@ struct novelty {
         struct pool slow, finds;
         struct enumeration *enumeration; /* owned; NULL: at its end */
         uint64_t used[N_SOURCES], won[N_SOURCES];
+        double n_candidates, n_held; /* those that were confirmed or rejected, and the finds among them */
         /* Of one run of each input, of the target if it ran: their number, the sums of their times, of these up to the cap, of those below it, and the
          * number above the threshold. They decide which version is first. */
         double n_timed, time, capped_time, time_below_cap, n_slow;
@@ -479,7 +481,7 @@ static bool novelty_wants(const struct strategy *s, const struct input *i)
 
 /* The reward of an input's source, here and in novelty_confirmed(). A find of no known family is a success; any other candidate, confirmed, rejected or
  * passed over, half a failure. Another input is 0.3 of a failure and, if it is nearly a find, up to 0.3 of a success: without that condition, sources of
- * quick inputs would be rewarded for running many. */
+ * quick inputs would be rewarded for running many. Where few candidates hold it is luck, and less of a success. */
 static void novelty_finish(struct strategy *s, struct input *i)
 {
         struct novelty *n = s->state;
@@ -504,7 +506,7 @@ static void novelty_finish(struct strategy *s, struct input *i)
         if (i->is_candidate)
                 return; /* confirmed() rewards it */
         families_missed(n->families, &i->shape);
-        n->sources.successes[i->arm] += share < NEAR ? 0 : 0.3 * share;
+        n->sources.successes[i->arm] += share < NEAR ? 0 : 0.3 * share * fmin(1, (n->n_held + 1) / (n->n_candidates + 1) / FEW_HOLD);
         n->sources.failures[i->arm] += 0.3;
         if (worth > 0)
                 pool_add(s, &n->slow, i, worth);
@@ -515,6 +517,8 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find)
         struct novelty *n = s->state;
         bool is_new = is_find && !families_know(n->families, &i->shape);
 
+        n->n_candidates++;
+        n->n_held += is_find;
         (is_find ? families_found : families_missed)(n->families, &i->shape);
         n->cost[i->arm] += CONFIRMATION * (i->outcomes[s->options.versions - 1].seconds + i->outcomes[0].seconds);
         if (is_new) {
@@ -570,7 +574,7 @@ static void transfer_enumeration(struct transfer *t, struct enumeration **e)
 static void novelty_transfer(struct strategy *s, struct transfer *t)
 {
         struct novelty *n = s->state;
-        double *const times[] = {&n->n_timed, &n->time, &n->capped_time, &n->time_below_cap, &n->n_slow};
+        double *const sums[] = {&n->n_timed, &n->time, &n->capped_time, &n->time_below_cap, &n->n_slow, &n->n_candidates, &n->n_held};
 
         transfer_counts(t, &n->counts);
         families_transfer(t, n->families);
@@ -586,8 +590,8 @@ static void novelty_transfer(struct strategy *s, struct transfer *t)
                 transfer_u64(t, &n->used[i]);
                 transfer_u64(t, &n->won[i]);
         }
-        for (size_t i = 0; i < ARRAY_SIZE(times); i++)
-                transfer_real(t, times[i]);
+        for (size_t i = 0; i < ARRAY_SIZE(sums); i++)
+                transfer_real(t, sums[i]);
 }
 
 const struct strategy_type strategy_novelty = {

@@ -396,6 +396,39 @@ START_TEST(test_a_line_ends_with_its_find)
 }
 END_TEST
 
+/* All inputs are nearly finds, but for one in ten, a candidate that does not hold. */
+START_TEST(test_luck_is_no_success)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        const struct strategy_options o = options_of(STRATEGY_SOLVERFS, 17);
+        struct strategy_arm arms[N_OPS];
+        unsigned often = 0;
+        size_t n;
+
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 3000; i++) {
+                struct strategy_input input;
+                unsigned version;
+                double seconds, score;
+
+                assert_ok(strategy_next(s, &input));
+                while (strategy_step(s, input.id, &version, &seconds)) {
+                        const double t = version == 0 ? 0.1 : i % 10 == 0 ? 20 : 9;
+
+                        strategy_ran(s, input.id, version, &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
+                }
+                if (strategy_finish(s, input.id, true, &score))
+                        strategy_confirmed(s, input.id, false);
+        }
+        n = strategy_arms(s, arms, ARRAY_SIZE(arms));
+        for (size_t i = 0; i < n; i++) {
+                often += arms[i].used > 200;
+                ck_assert_msg(arms[i].used <= 200 || arms[i].mean < 0.25, "%s: %f", arms[i].name, arms[i].mean);
+        }
+        ck_assert_uint_gt(often, 0);
+}
+END_TEST
+
 START_TEST(test_candidates)
 {
         static const struct {
@@ -514,5 +547,5 @@ SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goe
               test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
               test_logics_are_drawn, test_every_version_runs_when_asked,
               test_what_was_found_often_is_passed_over, test_what_is_hard_for_all_is_no_step_towards_a_find,
-              test_a_line_ends_with_its_find, test_candidates,
+              test_a_line_ends_with_its_find, test_luck_is_no_success, test_candidates,
               test_several_under_way, test_corpus_of_another_theory, test_refuses)
