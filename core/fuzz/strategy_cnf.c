@@ -18,7 +18,7 @@ struct formula mutate_cnf(struct strategy *s, const struct formula *from)
         unsigned changes = 1 + (unsigned)random_below(&s->random, 3);
         cleanup_cnf struct cnf *cnf = NULL;
 
-        for (unsigned i = 0, tries = 0; from && i < changes && tries < 12; tries++) {
+        for (unsigned i = 0, tries = 0; i < changes && tries < 12; tries++) {
                 enum cnf_change change = (enum cnf_change)random_below(&s->random, N_CNF_CHANGES);
                 cleanup_formula struct formula other = {0};
                 struct cnf *next = NULL;

@@ -53,7 +53,7 @@ struct input {
         const char *source;
         size_t arm;               /* the arm that made it; SIZE_MAX: none */
         size_t parent;            /* of a mutant: its parent's index in the population */
-        uint64_t line;            /* of a mutant of the novelty strategy: the id of the first of its ancestors; else 0 */
+        uint64_t lineage;         /* of a mutant of the novelty strategy: the id of the first of its ancestors; else 0 */
         struct shape shape;       /* set by the novelty strategy */
         struct outcome *outcomes; /* owned; one for each version */
         bool *ran;                /* owned */

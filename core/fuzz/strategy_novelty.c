@@ -7,7 +7,8 @@
  * - Novelty per second. Of several candidates the one runs that has the most novelty (shape.c), reduced for known families, per second that
  *   inputs of its size take; sources are chosen by their finds per second, too.
  * - Families (family.c). Inputs of a kind that was found several times are mostly skipped, and mostly not confirmed.
- * - Lines. A slow input and its mutants are mutated until one of them is a find, which most likely has the cause of them all. From then on the find is. */
+ * - Lineages. A slow input and its mutants are mutated until one of them is a find. Most likely it has the cause of them all, so from then on only the
+ *   find is mutated. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ static const struct size {
 struct elite {
         struct formula formula; /* owned */
         struct shape shape;     /* owned */
-        uint64_t line;          /* the id of the first of its ancestors, or its own */
+        uint64_t lineage;       /* the id of the first of its ancestors, or its own */
         double worth;
 };
 
@@ -138,7 +139,8 @@ static void pool_add(const struct strategy *s, struct pool *p, const struct inpu
                 elite_done(&p->list[at]);
         else
                 p->n++;
-        p->list[at] = (struct elite){.formula = formula_copy(&i->formula), .shape = shape_copy(&i->shape), .line = i->line ?: i->id, .worth = worth};
+        p->list[at] = (struct elite){.formula = formula_copy(&i->formula), .shape = shape_copy(&i->shape),
+                                      .lineage = i->lineage ?: i->id, .worth = worth};
 }
 
 /* The worthiest of some members drawn: of two of no known family, if eight draws give as many. */
@@ -161,10 +163,10 @@ static const struct elite *pool_draw(struct strategy *s, const struct pool *p)
         return best;
 }
 
-static void pool_drop(struct pool *p, uint64_t line)
+static void pool_drop(struct pool *p, uint64_t lineage)
 {
         for (size_t i = p->n; i-- > 0;)
-                if (p->list[i].line == line) {
+                if (p->list[i].lineage == lineage) {
                         elite_done(&p->list[i]);
                         p->list[i] = p->list[--p->n];
                 }
@@ -223,7 +225,7 @@ static struct script *enumerated(struct strategy *s)
 }
 
 /* One to three changes, of any kind. NULL if it cannot be changed. */
-static struct script *mutated(struct strategy *s, const struct formula *from)
+static struct script *mutate_script(struct strategy *s, const struct formula *from)
 {
         cleanup_script struct script *script = NULL;
         unsigned changes = 1 + (unsigned)random_below(&s->random, 3), done = 0;
@@ -261,7 +263,7 @@ static bool has_strings(const struct strategy *s)
 /* Empty if it cannot be changed. */
 static struct formula mutant(struct strategy *s, const struct formula *from)
 {
-        return s->options.is_cnf ? mutate_cnf(s, from) : (struct formula){.script = mutated(s, from)};
+        return s->options.is_cnf ? mutate_cnf(s, from) : (struct formula){.script = mutate_script(s, from)};
 }
 
 /* Empty if the source can make nothing now. */
@@ -293,9 +295,8 @@ static struct input *make_input(struct strategy *s, enum source source)
 {
         const struct novelty *n = s->state;
         const struct elite *elite = source == SOURCE_MUTATE ? pool_draw(s, &n->slow) : source == SOURCE_FIND ? pool_draw(s, &n->finds) : NULL;
-        struct formula formula = elite                     ? mutant(s, &elite->formula)
-                                 : source == SOURCE_CORPUS ? mutant(s, corpus_draw(s))
-                                                           : generated(s, source);
+        const struct formula *from = elite ? &elite->formula : source == SOURCE_CORPUS ? corpus_draw(s) : NULL;
+        struct formula formula = from ? mutant(s, from) : generated(s, source);
         struct input *i;
 
         if (!formula.script && !formula.cnf)
@@ -303,7 +304,7 @@ static struct input *make_input(struct strategy *s, enum source source)
         i = input_new(s, formula, source_names[source]);
         i->shape = formula_shape(&i->formula);
         i->arm = (size_t)source;
-        i->line = elite ? elite->line : 0;
+        i->lineage = elite ? elite->lineage : 0;
         return i;
 }
 
@@ -528,7 +529,7 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find)
                 n->sources.failures[i->arm] += 0.5;
         }
         if (is_find) {
-                pool_drop(&n->slow, i->line);
+                pool_drop(&n->slow, i->lineage);
                 pool_add(s, &n->finds, i, is_new ? 2 : 1);
         }
 }
@@ -552,7 +553,7 @@ static void transfer_pool(struct transfer *t, struct pool *p)
         for (size_t i = 0; i < p->n; i++) {
                 transfer_formula(t, &p->list[i].formula);
                 transfer_shape(t, &p->list[i].shape);
-                transfer_u64(t, &p->list[i].line);
+                transfer_u64(t, &p->list[i].lineage);
                 transfer_real(t, &p->list[i].worth);
         }
 }

@@ -100,7 +100,7 @@ static void transfer_input(struct strategy *s, struct transfer *t, struct input 
         }
         transfer_u64(t, &i->id);
         transfer_u64(t, &arm);
-        transfer_u64(t, &i->line);
+        transfer_u64(t, &i->lineage);
         transfer_formula(t, &i->formula);
         transfer_bytes(t, &i->text);
         transfer_shape(t, &i->shape);

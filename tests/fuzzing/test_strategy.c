@@ -331,6 +331,12 @@ START_TEST(test_what_was_found_often_is_passed_over)
 }
 END_TEST
 
+/* Tells of a run that needs so many seconds, and is stopped at the cap. */
+static void ran(struct strategy *s, uint64_t id, unsigned version, double needs, double cap)
+{
+        strategy_ran(s, id, version, &(struct outcome){fmin(needs, cap), needs > cap ? VERDICT_TIMEOUT : VERDICT_SAT});
+}
+
 /* Inputs with a replacement are hard for both versions, those with a conversion of numbers nearly finds. Mutated are the latter. */
 START_TEST(test_what_is_hard_for_all_is_no_step_towards_a_find)
 {
@@ -353,9 +359,7 @@ START_TEST(test_what_is_hard_for_all_is_no_step_towards_a_find)
                         near += is_near;
                 }
                 while (strategy_step(s, input.id, &version, &seconds)) {
-                        const double t = is_hard ? 100 : is_near && version == 1 ? 8 : 0.1;
-
-                        strategy_ran(s, input.id, version, &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
+                        ran(s, input.id, version, is_hard ? 100 : is_near && version == 1 ? 8 : 0.1, seconds);
                 }
                 ck_assert(!strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score));
         }
@@ -364,7 +368,7 @@ START_TEST(test_what_is_hard_for_all_is_no_step_towards_a_find)
 END_TEST
 
 /* One input is nearly a find, all others are hard for both versions. The third of its mutants is a find; from then on none but that is mutated. */
-START_TEST(test_a_line_ends_with_its_find)
+START_TEST(test_a_lineage_ends_with_its_find)
 {
         cleanup_strategy struct strategy *s = NULL;
         const struct strategy_options o = options_of(STRATEGY_SOLVERFS, 16);
@@ -384,9 +388,7 @@ START_TEST(test_a_line_ends_with_its_find)
                 of_find += is_mutant_of_find;
                 while (strategy_step(s, input.id, &version, &seconds)) {
                         bool is_quick = is_mutant_of_find || (is_mutant && (version == 0 || mutated != 3));
-                        const double t = is_quick ? 0 : i == 0 ? 9 : 20;
-
-                        strategy_ran(s, input.id, version, &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
+                        ran(s, input.id, version, is_quick ? 0 : i == 0 ? 9 : 20, seconds);
                 }
                 if (strategy_finish(s, input.id, true, &score))
                         strategy_confirmed(s, input.id, true);
@@ -413,9 +415,7 @@ START_TEST(test_luck_is_no_success)
 
                 assert_ok(strategy_next(s, &input));
                 while (strategy_step(s, input.id, &version, &seconds)) {
-                        const double t = version == 0 ? 0.1 : i % 10 == 0 ? 20 : 9;
-
-                        strategy_ran(s, input.id, version, &(struct outcome){fmin(t, seconds), t > seconds ? VERDICT_TIMEOUT : VERDICT_SAT});
+                        ran(s, input.id, version, version == 0 ? 0.1 : i % 10 == 0 ? 20 : 9, seconds);
                 }
                 if (strategy_finish(s, input.id, true, &score))
                         strategy_confirmed(s, input.id, false);
@@ -547,5 +547,5 @@ SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goe
               test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
               test_logics_are_drawn, test_every_version_runs_when_asked,
               test_what_was_found_often_is_passed_over, test_what_is_hard_for_all_is_no_step_towards_a_find,
-              test_a_line_ends_with_its_find, test_luck_is_no_success, test_candidates,
+              test_a_lineage_ends_with_its_find, test_luck_is_no_success, test_candidates,
               test_several_under_way, test_corpus_of_another_theory, test_refuses)
