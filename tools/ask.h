@@ -6,8 +6,8 @@
 
 struct command_batch {
         size_t n;
-        bool again;
-        const char *title; /* "run" */
+        bool again;        /* also compute stored values anew */
+        const char *title; /* "run": for the progress bar */
         const struct column *columns; /* of a table, whose heading is printed first (not with --json); NULL: no table */
         /* Makes the query of item i. 0, or -errno, which becomes the item's answer. */
         int (*make)(void *user, size_t i, struct query **ret);
@@ -23,17 +23,17 @@ int command_ask_all(const struct command_batch *a);
 /* The same; ends the command unless every item was answered. */
 void command_ask(const struct command_batch *a);
 
-/* Asks for one value, with a person's priority; common.engine is open. *ret: a reference. -ECANCELED: a signal, or the query was cancelled. -errno, with
- * the reason as its sentence. */
+/* Asks for one value, with a person's priority; common.engine must be open. *ret: a reference. -ECANCELED: a signal, or the query was cancelled.
+ * Other -errno: the reason is its sentence. */
 int command_get(struct query *q, const char *title, bool again, struct value **ret);
 /* The same for the build of a commit of common.solver. */
 int command_build(uint32_t commit, bool again, struct build_record **ret);
 
-/* Asks one round, as a batch, of work whose batches depend on earlier answers (a comparison, a localization). 0 or -errno. */
+/* For work in rounds, where each batch depends on earlier answers (a comparison, a localization): asks one, at a batch's priority. 0 or -errno. */
 int ask_round(struct batch *a, int (*progress)(void *user, const struct ask_progress *p));
-/* Call after the last round, with the rounds' result `r`. Returns it, or -EINTR if a signal ended them, after a note that ends with `kept`. */
+/* Call after the last round, with its result `r`. If a signal ended the round, notes "stopping" and `kept`, and returns -EINTR; else returns `r`. */
 int ask_end(int r, const char *kept);
 
-/* Shows progress in the caller's words and counts: `what`, and the running build, if any. If nothing runs, it shows what is waited for and no time
- * left, as it is unknown how long others keep the cores. `ahead`: nanoseconds of further work, not asked for yet. */
+/* Shows progress: `what`, p->answered of `total`, the running build, if any, and the time left. If nothing runs, it shows what is waited for and no
+ * time left, as it is unknown how long others keep the cores. `ahead`: nanoseconds of further work, not asked for yet. */
 void ask_show(const struct ask_progress *p, const char *what, uint64_t total, uint64_t ahead);

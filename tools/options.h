@@ -34,7 +34,7 @@ struct command_option {
 
         bool *is_given; /* also set to true; may be NULL */
         bool is_alias;  /* another name of the row before */
-        bool is_other_use; /* with it words of `arguments` may be missing */
+        bool is_other_use; /* if this option is given, words of `arguments` may be missing */
         const char *excludes; /* the name of an option that may not be given with this one */
         const char *why;      /* begins the message about the two; may be NULL */
 };
@@ -52,10 +52,10 @@ struct command_option {
 extern const struct command_option options_json[];
 
 /* Parses a command's words, including --store, --wait, -q and -v. Ends the process on --help and on wrong usage (status 2). `arguments` and `doc` are
- * argp's args_doc and doc; `options` ends with {0} and may be NULL. Returns the words; a command whose `arguments` is NULL or "" takes none. One line of
- * words without options, such as "NAME [CASE...]", also sets how many there must be: those in brackets may be missing, "..." allows more. */
+ * argp's args_doc and doc; `options` ends with {0} and may be NULL. Returns the words; a command whose `arguments` is NULL or "" takes none. If
+ * `arguments` is one line without options, "NAME [CASE...]", the number of words is checked: those in brackets may be missing, "..." allows more. */
 struct words command_parse(int argc, char **argv, const char *arguments, const char *doc, const struct command_option *options);
-/* The same for a level of the command that only needs the next word: options behind it belong to the subcommand. Returns the word's index; argc: none. */
+/* The same for a command of subcommands: parses up to the name of one; options behind it are its own. Returns the name's index; argc: none. */
 int command_parse_level(int argc, char **argv, const char *doc);
 /* Prints what is wrong with the words and where help is; ends the process. */
 _Noreturn void command_usage(const char *format, ...) printf_like(1, 2);

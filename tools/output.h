@@ -54,15 +54,15 @@ struct column {
 /* Prints an object: with --json on a line, else as a row of texts, numbers, real numbers with six decimals, and "-" for null and missing keys. A key that
  * begins with a dot is only for the row, where ".time" precedes "time". Takes the reference. Unsigned 64-bit numbers may be packed by "I". */
 void output_object(const struct column *columns, json_t *j);
-void add_object(struct buffer *to, const struct column *columns, json_t *j); /* without a heading */
+void add_object(struct buffer *to, const struct column *columns, json_t *j); /* adds the same to a buffer, without a heading */
 /* Prints a row from a format with tabs between the cells: "%u\t%s". A cell that may contain a tab must be printable() or the last, which takes the rest.
  * Prints the heading first if the columns differ from the previous row's. */
 void output_rowf(const struct column *columns, const char *format, ...) printf_like(2, 3);
-/* Prints the rows of a tab-separated text, each preceded by the cell `before` unless it is ""; a line without a tab is a remark. */
+/* Prints the rows of a tab-separated text, each preceded by the cell `before` unless it is "". A line without a tab is a remark, printed alone. */
 void output_rows(const struct column *columns, const char *before, const char *text);
 /* The same for a text whose first line names the columns. A terminal gets the table's own heading instead of that line. */
 void output_table(const struct column *columns, const char *text);
-void table_heading(struct buffer *to, const struct column *columns); /* nothing unless on a terminal */
+void table_heading(struct buffer *to, const struct column *columns); /* adds nothing unless standard output is a terminal */
 void output_json(json_t *j);               /* an object on a line of its own; takes the reference */
 void output_write(const struct buffer *b); /* to standard output; an error is kept for output_end() */
 void output_bytes(const char *text);       /* the same for a text */

@@ -3,8 +3,8 @@
  *     if ((r = fault_at("journal.append")) < 0)
  *             return r;
  *
- * Without $SOLVERFS_FAULTS in the environment at the process's start this is one relaxed load. $SOLVERFS_FAULTS is a folder, the same for all
- * processes under test. A file in it named after the place says what happens at each visit:
+ * Without $SOLVERFS_FAULTS in the environment at the process's start, fault_at() is one relaxed load. $SOLVERFS_FAULTS is the absolute path of a
+ * folder, the same for all processes under test. A file in it named after the place says what happens at each visit:
  *
  *     fail ENOSPC          returns -ENOSPC (any errno's name)
  *     delay 200            continues after so many milliseconds
@@ -12,7 +12,7 @@
  *     kill                 SIGKILL to the process itself
  *     stop                 SIGSTOP to the process itself
  *
- * `after N` behind it spares the first N visits; `times N` ends it after N visits. Write the file under another name and rename it, or a
+ * `after N` behind the order spares the first N visits; `times N` limits the order to N visits. Write the file under another name and rename it, or a
  * process may read half of it. The size of <place>.met counts the visits, whether the place has a file or not: a test that waits until a
  * process is blocked there waits for it.
  *
@@ -27,12 +27,12 @@
  *     store.commit     before a transaction is written       journal.sync     written, not synced
  *     store.journaled  in the journal, not in the index      store.committed  in both, not reported
  *     store.read       before a reading transaction          programs.put     before a program is stored
- *     store.compacting  a new journal in its place, the index does not know of it
+ *     store.compacting  a new journal is in its place, the index does not record it yet
  *     journal.read     before a piece of a segment is read   journal.look     before a header is read, or what follows the last group
  *     programs.place   a program encoded, not in its place   programs.read    before a program's file is read
  *     programs.get     before one goes into programs/        cases.place      a case's bytes staged, not in their place
  *     cases.enter      in their place, not in the index      cases.undo       entering failed, not undone yet
- *     build.checkout   before a worktree is written          store.compacted  a new journal in force, not synced
+ *     build.checkout   before a worktree is written          store.compacted  a new journal in force, the index not synced
  *     build.command    before each command                   build.keep       built and stored, worktree not marked so
  *     build.live       before a piece of a log is shown
  *     execute.start    before a program is started           execute.started  while it runs
@@ -44,12 +44,12 @@
  *     measure.sample   a sample was taken: `fail EBUSY` marks it disturbed, another errno undisturbed
  *     clock.back       the time of day is asked for: `fail ETIME` sets the clock back by an hour
  *     run.clock        before a run: `fail ETIME` simulates its clock (core/run/simulated_clock.h)
- *     case.looked      at the file of a case being written   case.closed      its RELEASE came
- *     case.flush       before it is made a case              case.minute      it is looked for: `fail ETIME` ends the minute behind it
+ *     case.looked      before stat() of a case being written case.closed      its RELEASE came
+ *     case.flush       before a written file becomes a case  case.minute      a written file is looked up: `fail ETIME`: its name has expired
  *     campaign.found   a finding stored, not in the campaign's journal
  *     portfolio.answered  a case is answered, the trial is not in the store
  *     import.campaign  before a file of an imported campaign is written, and before the one that completes it
- *     fsck.folder      a folder of a commit was looked at
+ *     fsck.folder      a folder of a commit was looked at    campaign.checkpoint  a checkpoint is synced, not in its place
  *     history.copy     before a folder of loose objects of a local repository is copied
  *     campaign.journal before a campaign writes its journal  campaign.input   between two inputs of a campaign
  */

@@ -10,8 +10,8 @@
  *     …touch the map; take no lock, own nothing that must be freed…
  *     guard_leave(&g);
  *
- * All of this belongs in one function, which must not use after the jump a variable that it changed before. Call guard_install() once, first.
- * Threads: each has its own guards. */
+ * All of this belongs in one function. After the jump it must not use a local variable that it changed since guard_set(). Call guard_install()
+ * before the first guard. Threads: each has its own guards. */
 #pragma once
 
 #include <setjmp.h>
@@ -20,8 +20,8 @@
 
 #include "cache/base/util.h"
 
-/* Addresses from `low` to below `high`. With `file` instead: the maps of files whose paths end so, looked up when a fault happens, four gigabytes
- * beyond each, and a null pointer's. */
+/* The addresses from `low` to below `high`. If `file` is set instead: the maps of files whose paths end in `file`, four gigabytes beyond each map,
+ * and addresses near zero. The maps are looked up when a fault happens. */
 struct guard_range {
         const char *low, *high;
         const char *file;
@@ -35,13 +35,13 @@ struct guard {
 
 extern _Thread_local struct guard *guard_current;
 
-int guard_install(void);         /* 0 also when already installed */
-_Noreturn void guard_fail(void); /* jumps as a fault would: for assertions of the library called */
-/* For a thread that must not handle the process's signals, and all threads that it starts. Blocks every signal but those of the thread's own
- * faults: the kernel ends a process whose fault's signal is blocked. */
+int guard_install(void);         /* 0 also when already installed; -errno */
+_Noreturn void guard_fail(void); /* for a failed assertion of LMDB: jumps as a fault would; without a guard the process is lost (lost.h) */
+/* For threads that must not handle the process's signals: blocks these in this thread and in all that it starts from now on. Signals of a thread's
+ * own faults stay unblocked: the kernel ends a process whose fault's signal is blocked. `ret_before` gets the previous mask. */
 void guard_block_signals(sigset_t *ret_before);
 
-/* The signal mask is not saved (a system call): the handler puts it back before it jumps. */
+/* Saving the signal mask would take a system call. The handler restores the mask before it jumps. */
 #define guard_set(g) (sigsetjmp((g)->jump, 0) != 0)
 
 static inline void guard_enter(struct guard *g, const struct guard_range *range)

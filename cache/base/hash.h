@@ -1,5 +1,5 @@
 /* Content hashes: SHA-256 by Nettle. A digest identifies content or a query's inputs.
- * Thread-safe: every call has its own state. No call fails. */
+ * Thread-safe: a hasher is for one thread, and nothing else has state. Only digest_of_fd() and digest_parse() can fail. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -21,15 +21,15 @@ void hasher_number(struct hasher *h, uint64_t n);         /* 8 bytes, little-end
 void hasher_finish(struct hasher *h, struct digest *ret); /* frees h */
 
 void digest_of(const void *data, size_t size, struct digest *ret);
-int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size); /* from offset 0 to the end, by pread */
+int digest_of_fd(int fd, struct digest *ret, uint64_t *ret_size); /* from offset 0 to the end, by pread; ret_size may be NULL */
 void digest_hex(const struct digest *d, char ret[DIGEST_HEX_SIZE]);
 struct digest_text {
         char s[DIGEST_HEX_SIZE];
 };
 struct digest_text digest_text(const struct digest *d); /* the same by value, for a message or a path: digest_text(&d).s */
 int digest_compare(const void *a, const void *b); /* for sort_list(), on digests or structures that begin with one */
-int digest_parse(const char *hex, struct digest *ret); /* exactly 64 hex digits, else -EINVAL */
-/* A list of digests. digest_list_find() needs it in ascending order: added so, or sorted. */
+int digest_parse(const char *hex, struct digest *ret); /* exactly 64 hex digits, in lower case, else -EINVAL */
+/* A list of digests. digest_list_find() needs them in ascending order: added in this order, or sorted. */
 struct digest_list {
         struct digest *list; /* owned */
         size_t n;

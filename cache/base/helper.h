@@ -1,10 +1,10 @@
-/* Our own programs that the command and the mount start: solverfs-exec, solverfs-shim, solverfs-fetch. Threads: any. */
+/* Our own programs that the command and the mount start, such as solverfs-exec and solverfs-shim, and solverfs-trail.a. Threads: any. */
 #pragma once
 
 #include "cache/base/util.h"
 
-/* Finds a helper program: named by the environment variable `variable` (tests), beside the running executable, in its `room` of the build
- * folder, or in libexecdir. -ENODEV with a sentence. */
+/* Finds the helper `name`. The environment variable `variable` (tests), if set, is its path. Otherwise it is looked for beside the running program,
+ * in the folder `room` of the build folder, and in libexecdir. -ENODEV with a sentence. */
 int helper_path(const char *name, const char *room, const char *variable, char ret[PATH_SIZE]);
 
 /* The folder of the running program. -ENOENT, and "", where /proc does not tell. */

@@ -20,20 +20,21 @@ void lost_begin(char **argv, int status);
 void lost_output(void);       /* call before each write to standard output or error: output may have been seen. Cheap */
 void lost_daemon(char *const argv[]); /* copied */
 
-/* If the process is lost, makes a file of this name in the folder: whatever was open there cannot be trusted. At most 16 at once; further ones are not
- * made. */
-void lost_mark(int folder, const char *name); /* `name` borrowed */
+/* Asks for a mark: if the process is lost, it makes a file `name` in the folder, so that others do not trust what was open there. At most 16 at once;
+ * further ones are ignored. `folder`: a descriptor; it and `name` are borrowed until lost_unmark(). */
+void lost_mark(int folder, const char *name);
 void lost_unmark(int folder);
 
-/* Call when damage was found that the next start repairs: a command that has printed nothing starts over, unseen, and does not return. Any other, and a
- * daemon, returns; its caller reports the damage. Makes no marks. Not for a signal handler. */
+/* Call when damage was found that the next start repairs. In a command that has printed nothing and has not started over yet, it starts the command
+ * over and does not return. Otherwise it returns, and the caller reports the damage. Makes no marks. Not for a signal handler. */
 void lost_before_output(void);
 
-_Noreturn void process_end_damaged(const char *why); /* async-signal-safe; without lost_begin() it aborts, as the next one */
-/* The same for a process whose data is sound: nothing is marked. */
+/* The process is lost: it ends or starts over. Async-signal-safe. Aborts in a program that did not call lost_begin(). */
+_Noreturn void process_end_damaged(const char *why);
+/* The same, without marks: for a process whose data is sound. */
 _Noreturn void process_end_sound(const char *why);
 
-/* The process is lost unless lost_watch_end() is called within some seconds. */
+/* For waits that damage may make endless: the process is lost unless lost_watch_end() is called within some seconds. `why`: borrowed. */
 struct lost_watch {
         timer_t timer;
         bool set;

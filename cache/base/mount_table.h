@@ -13,5 +13,5 @@ struct mount_entry {
 };
 /* Calls fn for each mount, lower ones before those on top of them. Stops at, and returns, fn's first non-zero value. */
 int mount_table_each(int (*fn)(void *user, const struct mount_entry *m), void *user);
-/* True if the path, as it is written, is in a mount of ours. To open a file there may take work: a job would wait for itself. */
+/* True if the path, without following symlinks, is in a mount of ours. A job must not open a file there: it might wait for itself. */
 bool mount_table_has(const char *path);

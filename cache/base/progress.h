@@ -1,4 +1,4 @@
-/* Progress of long work, and requests to stop it: clone, index, checkout, builds, fsck, gc. Both functions are called during the work and
+/* Progress of long work, and requests to stop it: clone, index, checkout, builds, fsck, gc. Both callbacks are called during the work and
  * must not block. */
 #pragma once
 

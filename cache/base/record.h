@@ -1,5 +1,5 @@
 /* Records: small structures as the store keeps them, field behind field without padding. The order of the fields is the format; most begin with
- * a version byte. Numbers are big-endian, as in keys. Older records have little-endian ones, for the functions that end in _le.
+ * a version byte. Numbers are big-endian, as in keys. Older records have little-endian ones: functions that end in _le read and write these.
  *
  *     record_put_u8(b, VERSION), record_put_u64(b, x->size), buffer_adds(b, x->name);
  *
@@ -44,7 +44,7 @@ bool record_bool(struct record *r); /* one byte; -EBADMSG unless 0 or 1 */
 double record_real(struct record *r); /* IEEE 754, as a u64 */
 uint64_t record_u64_le(struct record *r);
 void record_raw(struct record *r, void *to, size_t size);            /* leaves *to alone if the field is missing */
-struct slice record_slice(struct record *r, uint64_t size);          /* inside the record */
+struct slice record_slice(struct record *r, uint64_t size);          /* borrowed from the record */
 char *record_string(struct record *r, uint64_t size);                /* free() */
 void record_blob(struct record *r, uint64_t size, struct blob *ret); /* a copy */
 size_t record_left(const struct record *r);

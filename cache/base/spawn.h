@@ -6,7 +6,7 @@
 #include "cache/base/util.h"
 
 struct spawn_request {
-        const int *fds; /* its first descriptors */
+        const int *fds; /* become its descriptors 0, 1, …; it gets no others */
         size_t n_fds;
         char *const *arguments;   /* the first one is the program's path */
         char *const *environment; /* NULL: empty */

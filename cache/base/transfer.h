@@ -29,7 +29,7 @@ static inline bool transfer_reads(const struct transfer *t)
 
 void transfer_version(struct transfer *t, uint8_t version); /* the first byte; another one is damage */
 void transfer_bool(struct transfer *t, bool *x);
-/* One byte below `n`. Returns it; any other is damage, and 0 is returned. */
+/* A number below `n`, in one byte; reading another one is damage. Returns the number written or read; 0 after damage. */
 unsigned transfer_choice(struct transfer *t, unsigned x, unsigned n);
 uint64_t transfer_number(struct transfer *t, uint64_t n, size_t size); /* in `size` bytes. Returns the number written or read */
 static inline void transfer_u8(struct transfer *t, uint8_t *n)

@@ -45,8 +45,8 @@
                         f(*p);           \
         }
 
-/* A shared thing counts its users in an atomic field `refs`, 1 when it is made. NAME_ref() returns its argument. NAME_unref() returns NULL, from any
- * thread, and calls `done` for the last user; NULL has no users. */
+/* A shared structure counts its users in a field `refs`, 1 when it is made. NAME_ref() adds a user, and returns its argument. NAME_unref() takes one
+ * away, calls `done` after the last, and returns NULL; its argument may be NULL. Both may be called from any thread. */
 #define DECLARE_REFS(name)                              \
         struct name *name##_ref(struct name *shared);   \
         struct name *name##_unref(struct name *shared); \
@@ -119,10 +119,10 @@ static inline int steal_fd(int *fd)
 
 void *allocate(size_t n, size_t size); /* zeros; free() */
 char *copy_string(const char *s);
-void set_string(char **at, const char *s); /* *at becomes a copy; NULL: nothing */
+void set_string(char **at, const char *s); /* frees *at, and sets it to a copy of `s`; NULL if `s` is */
 char *copy_prefix(const char *s, size_t most); /* at most the first `most` bytes */
 char *format_string(const char *format, ...) printf_like(1, 2);
-/* In a function that ends in `const char *format, ...`: the text, in an array. */
+/* In a function whose last parameters are `const char *format, ...`: writes the text into the array, cut off if too long. */
 #define format_rest(array, format)                                       \
         do {                                                             \
                 va_list format_args;                                     \
@@ -130,7 +130,7 @@ char *format_string(const char *format, ...) printf_like(1, 2);
                 vsnprintf(array, sizeof(array), (format), format_args);  \
                 va_end(format_args);                                     \
         } while (0)
-unsigned word_distance(const char *a, const char *b); /* Levenshtein's, of short words; 9: as much or more */
+unsigned word_distance(const char *a, const char *b); /* Levenshtein's, at most 9; 9 also if `b` has 40 bytes or more */
 
 /* A number, a date or the like as text, by value: printf("%s", format_size(n).s). */
 struct short_text {
@@ -155,13 +155,13 @@ static inline void *find_in_list(const void *key, const void *list, size_t n, si
 {
         return n > 0 ? bsearch(key, list, n, size, compare) : NULL;
 }
-/* The index of the first element that is not before the key; n: all are. */
+/* The index of the first element that is not less than the key; n: there is none. */
 size_t lower_bound(const void *key, const void *list, size_t n, size_t size, int (*compare)(const void *a, const void *b));
 
-/* Room for one more element behind the `n` of a list (NULL while empty) that nothing else lengthens. It doubles at 0, 1, 3, 7, …, so no
- * capacity need be kept. */
+/* Makes room for one more element behind the `n` of a list (NULL while empty). The list grows when n is 0, 1, 3, 7, …, so no capacity need be kept;
+ * each element must be added after a list_grow(). */
 #define list_grow(list, n) list_grow_sized(&(list), (n), sizeof(*(list)))
-/* Adds an element; its address. */
+/* Adds an element, and gives its address. */
 #define list_add(list, n, ...)             \
         ({                                 \
                 list_grow(list, n);        \
@@ -287,7 +287,7 @@ int read_fd(int fd, size_t most, struct blob *ret);                    /* from t
 int write_all(int fd, const void *data, size_t size);
 /* Writes a temporary file, syncs it, renames it and syncs the folder: a power cut leaves the old content or the new, and after 0 the new. */
 int write_file_atomic(const char *path, const void *data, size_t size, mode_t mode);
-int copy_fd(int from, int to);                /* whole, reflinked or in-kernel when possible */
+int copy_fd(int from, int to);                /* from the current offsets to the end; reflinked or in-kernel when possible */
 int make_dirs(const char *path, mode_t mode); /* mkdir -p */
 int make_private_folder(const char *path);    /* 0700 whatever the umask; 1: made, 0: it existed */
 /* Calls fn with each name in a folder. Stops at, and returns, fn's first non-zero value. 0 if there is no such folder. */
@@ -307,9 +307,9 @@ uint64_t now_ns(void);                /* CLOCK_MONOTONIC */
 int64_t now_seconds(void);            /* CLOCK_REALTIME */
 /* "2020-01-31T23:59:59Z"; "@<seconds>" of a time outside the calendar, which a commit may have. */
 struct short_text format_date(int64_t seconds);
-/* True if a file's time was so many seconds ago, or is more than a day in the future: it was stamped by a wrong clock, and would not get old. */
+/* True if a file's time is `seconds` ago or more, or more than a day in the future: a wrong clock set it, and it would not get old. */
 bool is_older_than(int64_t time, int64_t seconds);
-void condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t ns); /* until now_ns() is `ns`, a clock that nobody sets */
+void condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t ns); /* until signalled, or now_ns() is `ns` */
 static inline int64_t timespec_ns(const struct timespec *t)
 {
         return (int64_t)t->tv_sec * (int64_t)NSEC_PER_SEC + t->tv_nsec;

@@ -25,10 +25,10 @@ struct db {
         char *dir;    /* of data.mdb and lock.mdb */
         MDB_env *env; /* owned */
         bool read_only;
-        bool fresh;    /* only we know it: its pages need no check */
+        bool fresh;    /* being made, unknown to other processes: its pages need no check */
         bool unlocked; /* lock.mdb is not available: a writer may reuse the pages we read */
         uint64_t size; /* of the map */
-        int folder;    /* dir, opened: the mark goes to this index even if it was set aside meanwhile */
+        int folder;    /* dir, opened, so that the mark goes to this index even if it was set aside (renamed) meanwhile */
         int fd;        /* of data.mdb, to check pages */
         char *data;    /* path of data.mdb */
         dev_t device;  /* of data.mdb when opened */
@@ -59,16 +59,16 @@ bool db_is_current(struct db *d);    /* false if the index was rebuilt since */
 
 /* Marks the index as damaged; the handle remains usable. For a damaged value on a sound page. */
 void db_mark(struct db *d, const char *what);
-/* Marks it and ends the handle's use. */
+/* Marks the index, and makes the handle unusable: later calls return -EIO. */
 void db_condemn(struct db *d, const char *what);
 /* The same; returns -EIO. A command that has printed nothing starts over instead (lost.h). */
 int db_damaged(struct db *d, const char *what);
 
 enum { DB_READ = false, DB_WRITE = true };
 int db_begin(struct db *d, bool write, MDB_txn **ret);
-int db_renew(struct db *d, MDB_txn *txn);
-void db_reset(struct db *d, MDB_txn *txn);
-int db_commit(struct db *d, MDB_txn *txn);
+int db_renew(struct db *d, MDB_txn *txn); /* begins a reset read transaction again, on the newest snapshot */
+void db_reset(struct db *d, MDB_txn *txn); /* lets go of a read transaction's snapshot */
+int db_commit(struct db *d, MDB_txn *txn); /* ends `txn` in any case */
 void db_abort(struct db *d, MDB_txn *txn);
 enum { DB_EXISTING = false, DB_CREATE = true };
 int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi *ret);

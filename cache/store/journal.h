@@ -1,4 +1,4 @@
-/* The journal: an append-only log of every put and delete in the store, in segments <dir>/journal/<number>.
+/* The journal: an append-only log of every put and delete in the store, in segments <store>/journal/<number>.
  *
  * A segment is a header and groups; a group is the records of one transaction and a commit record. Every record has its own checksum,
  * seeded with its place: a damaged record does not affect its neighbours, and stale bytes of a disk block are not taken for a record.
@@ -9,9 +9,9 @@
  *     commit  a record of op 3 with the number of the group's records as its value
  *
  * Values are as framed by codec.h. Zeros are written ahead of the records, because a sync is cheaper when the file does not grow; a zero
- * where a record would begin is the end. A compacted segment (flag 1) was made at a position, its base: it holds all that was alive there,
- * and replaces all segments before it. `end`: where the compacted part ends; groups behind it are newer. 0 in other
- * segments, and in compacted ones of older versions.
+ * where a record would begin is the end. A compacted segment (flag 1) replaces all segments before it. Its compacted part holds all values
+ * that were alive at a position of the journal, its base. `end`: where the compacted part ends; groups behind it are newer. `end` is 0 in
+ * other segments, and in compacted ones of older versions.
  *
  * Bytes behind the last whole group belong to a transaction that was in flight when a process or the machine died: they are cut off.
  *
@@ -56,14 +56,14 @@ struct journal_counts {
         bool torn;                 /* an unfinished group is at the end */
 };
 
-int journal_open(const char *dir, struct journal **ret); /* the folder must exist. -EPROTONOSUPPORT: another solverfs wrote it */
+int journal_open(const char *dir, struct journal **ret); /* dir: <store>/journal. -EPROTONOSUPPORT: another version wrote it */
 struct journal *journal_close(struct journal *j);
 
 int journal_size(struct journal *j, uint64_t *ret); /* bytes on disk, of all segments */
 
 /* -- writing ---------------------------------------------------------------------------------------------------- */
 
-/* Where the next group begins: at `at`, up to which all is applied, or in a new segment. */
+/* Where the next group begins, if all up to `at` is applied: at `at`, or in a new segment. */
 struct journal_position journal_next_group(struct journal_position at);
 /* Builds a group that begins at `start`. */
 void journal_add(struct buffer *group, struct journal_position start, enum journal_op op, struct slice table, struct slice key,
@@ -78,10 +78,11 @@ int journal_cut(struct journal *j, struct journal_position end);
 
 struct journal_compaction;
 
+/* `base`: the position up to which the values to be added are applied. */
 int journal_compact_begin(struct journal *j, struct journal_position base, struct journal_compaction **ret);
 int journal_compact_add(struct journal_compaction *c, struct slice table, struct slice key, struct slice frame);
-/* Unless r < 0, syncs the new segment and names it; *ret_end is its end. Frees c in any case. After a failure the segment may have its name: it
- * holds exactly what is applied, and the next writer continues in it. */
+/* `r`: the result of the additions. If it is 0, syncs the new segment and names it; *ret_end is its end. Frees c in any case. After a failure the
+ * segment may have its name already. That is harmless: it holds exactly what is applied, and the next writer continues in it. */
 int journal_compact_finish(struct journal_compaction *c, int r, struct journal_position *ret_end);
 void journal_remove(struct journal *j, uint64_t segment);        /* a compacted segment that did not come into force */
 void journal_remove_before(struct journal *j, uint64_t segment); /* once the compacted segment is in force */
@@ -103,13 +104,14 @@ static inline int journal_first(struct journal *j, struct journal_position *ret,
 
 /* A walk over the whole groups, record by record. */
 struct journal_walk {
-        struct journal_position at;   /* the start; moves behind the last group read whole. {0, 0}: journal_first() */
+        struct journal_position at;   /* the start; moves behind the last group read whole. {0, 0}: journal_first_of(upto.segment) */
         struct journal_position upto; /* leaves out groups that end behind it; JOURNAL_END: none */
         bool thorough;                /* also looks behind zeros, as a lost page looks like an end, and behind pages that cannot be read */
         journal_fn fn;               /* may be NULL: only `at` moves */
         void *user;
         struct journal_counts counts; /* anything missing before `upto` counts as damage */
 };
-/* Skips a compaction made of exactly what precedes it. -ESTALE without a sentence: a compacted segment made of anything else. -EAGAIN without a
- * sentence: a compaction has replaced all up to `upto`. `upto` is now the compacted segment's end, for another walk. Never with JOURNAL_END. */
+/* If a later segment is compacted, and its base is where the walk has arrived, the walk skips the compacted part. -ESTALE without a sentence: its
+ * base is another position. -EAGAIN without a sentence: a compaction has replaced all up to `upto`; `upto` is now the end of the compacted segment,
+ * for another walk. With JOURNAL_END there is no -EAGAIN. */
 int journal_walk(struct journal *j, struct journal_walk *w);

@@ -31,15 +31,15 @@ struct record_header {
 };
 _Static_assert(sizeof(struct record_header) == RECORD_HEADER, "the record's header is as documented");
 
-#define COMPACT_NAME "compacting" /* of a compacted segment that is not in force yet */
+#define COMPACT_NAME "compacting" /* name of a compacted segment while it is written */
 
 void segment_name(uint64_t segment, char ret[24]);
 int segment_open(struct journal *j, uint64_t segment, int flags); /* a descriptor, or -errno without a sentence */
 /* Bytes read, or -errno without a sentence; `place` is a fault's (cache/base/fault.h). */
 ssize_t segment_read(int fd, void *bytes, size_t size, uint64_t offset, const char *place);
 bool segment_is_there(struct journal *j, uint64_t segment);
-/* Where the next existing segment begins, or what a compacted one has behind the compaction; {0, 0}: there is none. *ret_base: its base if it is
- * compacted, else {0, 0}. */
+/* Where the first group of the next existing segment begins; in a compacted one, the first behind its compacted part. {0, 0}: there is no segment.
+ * *ret_base: the base of a compacted segment, else {0, 0}. */
 int journal_next_segment(struct journal *j, uint64_t segment, struct journal_position *ret, struct journal_position *ret_base);
 int segment_error(struct journal *j, int r, const char *verb, uint64_t segment);
 /* `base` and `end`: of a compacted segment, else NULL and 0. */

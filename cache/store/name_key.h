@@ -4,7 +4,7 @@
 #include "cache/base/hash.h"
 #include "cache/store/store.h"
 
-#define NAME_KEY_DIRECT 400 /* bytes of a name that is its own key */
+#define NAME_KEY_DIRECT 400 /* bytes of the longest name that is its own key */
 
 struct name_key {
         uint8_t bytes[NAME_KEY_DIRECT + 2];

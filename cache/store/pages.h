@@ -16,7 +16,7 @@
 /* Checks the meta pages and the file's length; an empty file is sound. Cheap. Call it before LMDB opens the file: LMDB divides by a number found
  * there. */
 int pages_check_meta(int fd, const char *name);
-/* Checks the whole snapshot number `txn`, for which the caller holds a read transaction; 0: the newest, with no writer. -EAGAIN: writers have
+/* Checks the whole snapshot number `txn`, for which the caller holds a read transaction; 0: the newest, while nobody writes. -EAGAIN: writers have
  * replaced the snapshot's meta page. */
 int pages_check(int fd, const char *name, uint64_t txn);
 
@@ -47,7 +47,7 @@ int pages_check(int fd, const char *name, uint64_t txn);
  * One window remains: a page may be overwritten from outside in the microseconds between the check and LMDB's reading. */
 struct pages;
 
-/* Takes the newest snapshot, with no other writer. `name` is borrowed. */
+/* Takes the newest snapshot, while nobody else writes. `fd` and `name` are borrowed. */
 int pages_begin(int fd, const char *name, struct pages **ret);
 struct pages *pages_free(struct pages *p);                     /* NULL */
 uint64_t pages_txn(const struct pages *p);                     /* number of the snapshot */

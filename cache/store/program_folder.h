@@ -10,8 +10,8 @@
 #include "cache/base/hash.h"
 
 struct program_folder {
-        uint64_t bound;       /* most bytes of files that are not in use */
-        time_t mtime;         /* of files written since this boot */
+        uint64_t bound;       /* most bytes of all files; only files in use may exceed it */
+        time_t mtime;         /* given to files written since this boot */
         char dir[PATH_SIZE];
         bool is_lazy;         /* for many small files: lists the folder only when this process has used up `room` */
         _Atomic int64_t room; /* of a lazy folder: bytes free when last listed, less those written since */
@@ -20,7 +20,8 @@ struct program_folder {
 /* Opens <store>/programs; makes it unless read_only. */
 int program_folder_open(struct program_folder *f, const char *store_dir, bool read_only, uint64_t bound);
 
-/* Returns the program as a file, which the descriptor's lock keeps from eviction. If it is missing, `content` gives its bytes. */
+/* Opens the program's file; the descriptor's lock keeps it from eviction. If the file is missing, `content` gives its bytes. If the folder is
+ * read-only, they go to a file in memory. The path is valid while the descriptor is open; `ret_path` may be NULL. */
 typedef int (*program_content_fn)(void *user, const struct digest *id, struct blob *ret);
 int program_folder_get(struct program_folder *f, const struct digest *id, uint64_t size, program_content_fn content, void *user,
                        int *ret_fd, char ret_path[PATH_SIZE]);

@@ -2,10 +2,10 @@
  * long-distance matching; measured: a neighbour of a 29 MB program costs kilobytes to a few megabytes instead of nine). To be executed or
  * read, it is put into a bounded folder, <store>/programs (program_folder.h).
  *
- * A chain is at most PROGRAMS_CHAIN links long, and shorter for large programs, so that any program decodes in a fraction of a second. The
- * next program is a delta against the chain's beginning while that pays, else a keyframe (no base). A program is named by its content's
- * digest, which is verified after decoding. If it differs, the program and all that build on it are dropped and reported as -ENOENT; they
- * are then built again.
+ * A chain is at most PROGRAMS_CHAIN links long, and shorter for large programs, so that any program decodes in a fraction of a second. If the
+ * chain is full, the next program is a delta against the chain's beginning while that pays, else a keyframe (no base). A program is named by
+ * its content's digest, which is verified after decoding. If it differs, the damaged program of the chain and all that build on it are
+ * dropped. They count as absent (-ENOENT), and are built again.
  *
  * A program is durable when programs_put() returns, before the record of its build is. So a crash leaves at most a program without a build
  * and an unfinished file; gc removes both.
@@ -25,15 +25,15 @@
 
 struct programs;
 
-/* Opens the programs of the store in `dir`. `bound`: most bytes of executable copies that are not in use. */
+/* Opens the programs of the store in `dir`. `bound`: most bytes of executable copies; only copies in use may exceed it. */
 int programs_open(const char *dir, bool read_only, uint64_t bound, struct programs **ret);
 struct programs *programs_close(struct programs *p);
 
 /* Stores the file's content (from offset 0), as a delta against `near` (may be NULL) when that pays. For a program that is already stored it
  * only computes the digest. */
 int programs_put(struct programs *p, int fd, const struct digest *near, struct digest *ret_id, uint64_t *ret_size);
-/* True if the program and all that it builds on are there; decodes nothing. Also true if one cannot be read: programs_get() says why, and making it again
- * may not help. */
+/* True if the program and all that it builds on are there; decodes nothing. Also true if one of these cannot be read: programs_get() says why, and
+ * building the program again may not help. */
 bool programs_has(struct programs *p, const struct digest *id);
 /* Puts the program into the folder and opens it (O_RDONLY|O_CLOEXEC, under a shared flock until closed). `ret_path` (may be NULL) gets its
  * path, valid while the descriptor is open. */
@@ -49,6 +49,6 @@ int programs_remove(struct programs *p, const struct digest *ids, size_t n, cons
 int programs_info(struct programs *p, const struct digest *id, uint64_t *ret_stored, unsigned *ret_depth,
                   struct digest *ret_base);
 
-/* Decodes the program and verifies its digest. -ENOENT: absent. -EBADMSG: damaged; dropped unless look_only. -EIO and others, with a sentence: it
- * cannot be read. */
+/* Decodes the program and verifies its digest. -ENOENT: absent. -EBADMSG: damaged; -EIO: the disk cannot read it; both are dropped unless look_only.
+ * Other errors, with a sentence: it cannot be read, and stays. */
 int programs_verify(struct programs *p, const struct digest *id, bool look_only);

@@ -22,7 +22,7 @@
  * writes must end its transaction before it begins another (-EDEADLK), one-shot forms included. A forked child must open the store
  * again.
  *
- * $SOLVERFS_MAP_SIZE bounds the address space reserved for the index, and with it the index: 1 TiB, or what the system gives.
+ * $SOLVERFS_MAP_SIZE (bytes) bounds the address space reserved for the index, and so the index's size. Default: 1 TiB, or what the system gives.
  *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
  * -EIO (damaged; the next transaction rebuilds the index), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a
@@ -37,13 +37,13 @@ struct store_txn;
 
 enum store_flags {
         STORE_CREATE = 1 << 0,    /* makes a store if the folder is empty or absent */
-        STORE_READ_ONLY = 1 << 1, /* also chosen, with a warning, when the disk is read-only */
+        STORE_READ_ONLY = 1 << 1, /* also chosen, with a warning, when the folder cannot be written to */
         STORE_CHECK = 1 << 2,     /* checks every page of the index first; ignored when read-only */
 };
 
 #define STORE_KEY_MAX 480 /* bytes in a key */
 
-/* A table's name never changes. Its number is its place in `tables`, which is copied; all handles of one store in a process number them alike. */
+/* A table's name never changes. Its number is its place in `tables`, which is copied. All opens of a store in a process must give the same ones. */
 int store_open(const char *dir, const char *const *tables, size_t n_tables, int flags, struct store **ret);
 struct store *store_close(struct store *s); /* NULL; no transaction may be open */
 const char *store_dir(const struct store *s);
@@ -58,7 +58,7 @@ struct store_txn *store_end(struct store_txn *t); /* aborts, or ends reading; NU
 DEFINE_CLEANUP(struct store_txn *, store_end)
 #define cleanup_txn cleanup(store_endp)
 
-/* Copies the value: a pointer into the map could fault in the caller. -ENOENT without a sentence. */
+/* Copies the value (blob_done()): a pointer into the map could fault in the caller. -ENOENT without a sentence. */
 int store_get(struct store_txn *t, size_t table, struct slice key, struct blob *ret);
 bool store_has(struct store_txn *t, size_t table, struct slice key); /* does not check the value */
 int store_put(struct store_txn *t, size_t table, struct slice key, struct slice value);
@@ -87,14 +87,13 @@ void store_walk_done(struct store_walk *w);
 #define cleanup_walk cleanup(store_walk_done)
 
 /* A write transaction as a loop. Its body sets `r`; 0 commits. If the index proves damaged and is rebuilt, the body runs a second time, so its other
- * effects must be repeatable. The loop ends by itself: no break, no return. If `r` is not 0 beforehand, nothing begins.
+ * effects must be repeatable. The loop ends by itself: no break, no return. If `r` is not 0 beforehand, nothing begins. For results that took long to
+ * compute: damage of the index does not lose them.
  *
  *     struct store_update u = {.store = s};
  *     while (store_update_begins(&u))
  *             u.r = store_put(u.txn, …);
- *     return u.r;
- *
- * For results that took long to compute. */
+ *     return u.r; */
 struct store_update {
         struct store *store;
         struct store_txn *txn;
@@ -111,7 +110,7 @@ int store_update(struct store *s, store_update_fn fn, void *user);
  * updates. Returns when the commit is durable; a lone update is not delayed. fn may be run by another thread, after others in the same
  * transaction, and again if one of those failed; no update fails because of another. For small, frequent updates. */
 int store_update_together(struct store *s, store_update_fn fn, void *user);
-/* Updates of this handle that wait for the next commit to begin. */
+/* The number of this handle's updates that wait for the next commit to begin. */
 size_t store_waiting(struct store *s);
 
 /* One-shot forms: each is a transaction. */
@@ -125,18 +124,18 @@ uint64_t store_generation(struct store *s);
 
 struct store_report {
         uint64_t values, bytes;                    /* checked */
-        uint64_t damaged, dropped;                 /* values that failed their checksum; of these, now absent */
+        uint64_t damaged, dropped;                 /* values damaged, outdated or missing in the index; of these, now absent */
         uint64_t restored;                         /* of these, restored from the journal */
-        uint64_t journal_records, journal_damaged; /* records read; records skipped for a wrong checksum */
+        uint64_t journal_records, journal_damaged; /* records read; damaged places */
         bool rebuilt;                              /* the index was rebuilt from the journal */
-        bool absent;                               /* there was no index, which is no damage: no line says it */
-        bool lost;                                 /* there was no index, and a part of the journal was gone: no line says it */
+        bool absent;                               /* there was no index, which is no damage: `say` gets no line */
+        bool lost;                                 /* there was no index, and a part of the journal was gone: `say` gets no line */
 };
-/* Checks every page, every value and every journal record. Unless `look_only`, rebuilds a damaged index and rewrites a journal that lacks
- * something. */
+/* Checks every page, every value and every journal record. Unless `look_only` or the store is read-only, rebuilds a damaged index and
+ * rewrites a journal that lacks something. `say` (may be NULL) gets a line for each problem. */
 int store_check(struct store *s, bool look_only, struct store_report *ret, void (*say)(void *user, const char *line), void *user);
 
-/* Rewrites the journal with live values only; readers continue, writers wait. After a failure the old journal stays in force. For gc, when
+/* Rewrites the journal with live values only; readers continue, writers wait. A failure removes nothing of the old journal. For gc, when
  * store_stats() shows much more journal than tables. */
 int store_compact(struct store *s);
 

@@ -38,8 +38,8 @@ struct environment {
         char *tables[DB_TABLES];       /* names */
         size_t n_tables;
         bool index_anew, journal_anew; /* under writer: rebuilt since opening, not reported yet */
-        bool index_absent;             /* under writer: index_anew, as there was none */
-        bool journal_lost;             /* under writer: the index has what the journal lost */
+        bool index_absent;             /* under writer: the index was rebuilt because there was none */
+        bool journal_lost;             /* under writer: a part of the journal is gone; it must be rewritten from the index */
         struct buffer scratch;         /* under writer: the frame being put */
         uint64_t readers_cleared_ns;   /* under writer */
 
@@ -74,7 +74,7 @@ struct store_txn {
         struct store_txn *next; /* in the pool */
 
         /* writing */
-        struct journal_position at;    /* the journal is applied up to here: includes a dead process's group */
+        struct journal_position at;    /* the journal is applied up to here, including a group that a dead process left */
         struct journal_position start; /* of this transaction's group */
         struct buffer group;
         uint64_t n_records;
@@ -89,7 +89,7 @@ void index_close(struct environment *e);
 int index_enter(struct environment *e, bool locked, struct index **ret);
 void index_leave(struct environment *e, struct index *x); /* NULL is fine */
 
-extern _Thread_local unsigned transactions; /* this thread's, in any store */
+extern _Thread_local unsigned transactions; /* number of open ones in this thread, of any store */
 
 enum write_flags {
         WRITE_WAITS = 1 << 0,   /* else -EAGAIN without a sentence while another writes */
@@ -103,7 +103,7 @@ int write_begin(struct store *s, unsigned flags, struct store_txn **ret);
 #define META_APPLIED "journal" /* u64 segment, u64 offset: up to where the journal is applied */
 #define STORE_FORMAT 1
 
-/* The number of the table of this name; n_tables: there is none; probably another version's. */
+/* The number of the table of this name; n_tables: it is not ours, probably another version's. */
 size_t table_named(const struct environment *e, struct slice name);
 static inline MDB_dbi txn_dbi(const struct store_txn *t, size_t table)
 {
@@ -114,10 +114,10 @@ static inline bool txn_has(const struct store_txn *t, size_t table)
         assert(table < t->env->n_tables);
         return t->index->tables[table].present;
 }
-/* True if the error was a damaged index and the transaction, of which the caller has seen nothing, has restarted on another. */
+/* Call after `error`. True: the index was damaged, and the transaction, in which nothing was read yet, has restarted on another index. */
 bool txn_begin_anew(struct store_txn *t, int error);
 int txn_open_frame(struct store_txn *t, size_t table, struct slice key, struct slice frame,
-                   struct blob *ret); /* *ret may point into `frame` */
+                   struct blob *ret); /* decodes, or mend()s; *ret may point into `frame` */
 
 /* store_walk.c. A walk over one table: keys and frames, copied out of the map. -ENOENT at the end. */
 struct walk {

@@ -12,7 +12,7 @@ struct attempt {
         const struct build_request *request;
         const struct build_given *given; /* NULL: the sources are a commit's, and programs go into the store */
         struct worktree *worktree;
-        struct sources sources; /* for given sources: the files alone */
+        struct sources sources; /* with `given`: only its `files` */
         struct buffer log;
         size_t heard; /* bytes of the log that the request's listener has */
         bool doubted; /* the failure may have come from outside */

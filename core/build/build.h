@@ -30,13 +30,13 @@ struct build_record {
         unsigned refs;
         bool ok;
         char *reason;   /* why it failed, one line: "command 2 (ninja -C build shell) exited with status 1"; NULL when ok */
-        git_oid commit; /* the commit that was really built (another commit of the same key may show it) */
+        git_oid commit; /* the commit that was really built: all commits with the same key share this record */
         int64_t started;
         uint64_t duration_ns, cpu_ns, memory;
         struct build_output *outputs;
         size_t n_outputs;
-        /* All programs that builds of this key have made, the first one first; one of them is `outputs`. A program is all outputs of a build
-         * together, names and bytes; results are kept under its digest. A build with several is not reproducible. Empty unless ok. */
+        /* The programs that builds of this key have made, the first one first; `outputs` is one of them. A program is all outputs of a build
+         * together, names and bytes; results are kept under its digest. If there are several, the build is not reproducible. Empty unless ok. */
         struct digest *programs;
         size_t n_programs;
         char *differs;   /* where builds differed, one line: "output kissat differs in 19 of 912344 bytes, ..."; or NULL */
@@ -58,14 +58,14 @@ bool build_limit_is_raised(const char *reason, const struct recipe_limits *now);
 #define BUILD_RECORD_VERSION 2 /* its first byte in the store */
 int build_record_encode(const struct build_record *b, struct buffer *ret);
 enum { WITHOUT_LOG = false, WITH_LOG = true }; /* of `with_log`, here and in the queries */
-/* -EBADMSG; -ENOENT for an incremental build of an older version; the commit is to be built again. */
+/* -EBADMSG: damaged. -ENOENT: an incremental build, as older versions made them. In either case the commit is to be built again. */
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret);
 
-/* 0 or history_source()'s error. */
+/* The errors are those of era_of(), history_source() and recipe_builder.toolchain(). */
 int build_key(struct history *h, uint32_t commit, const struct recipe *r, struct digest *ret);
 /* The keys of all commits, (*ret)[number]; free(). Zero for a commit that the repository has lost. See history_sources(). */
 int build_keys(struct history *h, const struct recipe *r, struct digest **ret, uint32_t *ret_n);
-/* Digests of all commits, each as `of_era` has it for the commit's era; free(). */
+/* A digest for each commit, (*ret)[number]; free(). `of_era` gives those of all commits under one era's recipe; each commit takes its own era's. */
 typedef int (*era_digests_fn)(struct history *h, const struct recipe *era, struct digest **ret, uint32_t *ret_n);
 int era_digests(struct history *h, const struct recipe *r, era_digests_fn of_era, struct digest **ret, uint32_t *ret_n);
 
@@ -86,8 +86,8 @@ struct build_request {
         const char *ccache_dir; /* bound if ccache is installed; NULL: not used */
         enum sandbox_kind sandbox;
         unsigned jobs; /* {jobs} */
-        const cpu_set_t *cpus;
-        const struct core_loan *loans; /* execute.h */
+        const cpu_set_t *cpus;         /* this and the next three: execute.h */
+        const struct core_loan *loans;
         size_t n_loans;
         unsigned slot;
         bool again;                      /* reads nothing from the compile cache, and overwrites its entries */
@@ -101,8 +101,8 @@ int build(const struct build_request *request, struct build_record **ret);
 /* A build of given sources, without a history and a store: a worker's. In the request, `recipe` is an era's whole recipe; programs, history, commit
  * and remote are not read. -ESTALE with a sentence: the toolchain here is another one. */
 struct build_given {
-        struct manifest files; /* with their content; moved into the build */
-        const char *toolchain;
+        struct manifest files; /* with their digests and sizes; build_given() takes it over */
+        const char *toolchain; /* the one that the build was requested with: host_toolchain() */
         checkout_content_fn content;
         int (*output)(void *user, int fd, struct digest *ret_id, uint64_t *ret_size); /* keeps a program */
         void *user;

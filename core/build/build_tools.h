@@ -11,6 +11,6 @@
 #define BUILD_TRAIL_NAME "solverfs-trail-2.a"
 #define BUILD_TRAIL      "SOLVERFS_BUILD_TRAIL=" TOOLS_INSIDE "/" BUILD_TRAIL_NAME
 
-/* Makes the folder anew, with a link named `date`. *ret_has_ccache: `with_compilers`, and ccache is installed. Then, or with `with_trail`, each installed
- * compiler has a link, too; `with_trail` adds the runtime. `shim`: where the links lead, as the build sees it. */
+/* Makes the folder anew, with a link `date`. *ret_has_ccache: true if `with_compilers` and ccache is installed. In this case, or `with_trail`, it
+ * also has a link for each installed compiler; `with_trail` adds the runtime. `shim`: where all links lead, as the build sees it. */
 int build_tools_make(const char *folder, const char *shim, bool with_compilers, bool with_trail, bool *ret_has_ccache);

@@ -26,9 +26,9 @@ int sources_list(git_repository *git, const git_oid *commit, char *const *paths,
 int sources_content(void *sources, const struct tracked *t, struct blob *ret);
 
 typedef int (*checkout_content_fn)(void *user, const struct tracked *t, struct blob *ret);
-/* Writes the files into the empty folder, all as of `when` (seconds): with git it is chance which of two files is newer, and make would act on it.
- * Bytes that do not match a known digest are an error. -ECANCELED if it was told to stop. */
+/* Writes the files into the empty folder, all with the time `when` (seconds): with git it is chance which of two files is newer, and make would act
+ * on it. -EIO: bytes do not match a known digest. -EBADMSG: two files have one name. -ECANCELED: `p` says stop. */
 int checkout(const char *folder, const struct manifest *files, int64_t when, checkout_content_fn content, void *user, const struct progress *p);
-/* Opens a file below the folder, or one that a link there leads to, if that is below it, too. -ENOENT, -ELOOP, -EXDEV if the link leads out, -EISDIR, or
+/* Opens a file below the folder; a link may lead to another file below it. -ENOENT, -ELOOP, -EXDEV if the link leads out, -EISDIR, or
  * -EINVAL if it is not a regular file. */
 int checkout_open(const char *folder, const char *path, int *ret_fd);

@@ -21,9 +21,9 @@ struct live_log {
         char *dir; /* owned */
         char name[DIGEST_HEX_SIZE];
         int fd; /* -1: no file */
-        uint64_t left;
+        uint64_t left; /* bytes that may still be written */
 };
-/* Begins an empty file. If it cannot be written there is none, and a warning; if another process builds the same there is none, without a warning. */
+/* Begins an empty file. There is none if it cannot be written, which is logged, or if another process builds the same. `l` works all the same. */
 void live_log_begin(struct live_log *l, const char *store_dir, const struct digest *build);
 void live_log_say_lost(struct live_log *l, const char *why); /* a last line for readers of a log that will not be kept */
 void live_log_end(struct live_log *l);                       /* deletes it */
@@ -31,4 +31,4 @@ void live_log_end(struct live_log *l);                       /* deletes it */
 
 /* Opens the text of a build in progress, at its beginning. -ENOENT if nobody builds it. */
 int live_log_open(const char *store_dir, const struct digest *build, int *ret_fd);
-bool live_log_goes_on(int fd); /* ask before reading: if false, that reading gets all the rest */
+bool live_log_goes_on(int fd); /* true if more may come. Ask before each read: after false, that read gets all the rest */

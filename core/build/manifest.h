@@ -10,9 +10,9 @@ struct tracked {
         char *path;
         uint32_t mode; /* git's: 0100644, 0100755, 0120000, MODE_SUBMODULE */
         git_oid oid;
-        git_oid owner; /* sources_list(): the commit whose .gitattributes hold for it, the solver's or a submodule's .. */
-        size_t above;  /* .. and the length of `path` before the path within that commit */
-        struct digest content; /* as written: line ends may differ from the committed ones; zero: not known */
+        git_oid owner; /* set by sources_list(): the commit that has the file and its .gitattributes, the solver's or a submodule's */
+        size_t above;  /* path + above is the path within `owner` */
+        struct digest content; /* of the bytes as written: line ends may differ from the committed ones; zero: not known */
         uint64_t size;         /* of `content` */
 };
 struct manifest {

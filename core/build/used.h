@@ -13,9 +13,9 @@
 
 #include "cache/base/util.h"
 
-/* True if the list names only what a sandbox with these dependencies shows. Ask for another store's list: a check opens what the list names. */
+/* True if the list names only what a sandbox with these dependencies shows. Ask this of another store's list first: a check opens what it names. */
 bool used_list_is_bound(struct slice list, char *const *dependencies);
-/* 0 if all files are unchanged. 1 and the first changed one, to be freed. -EBADMSG. */
+/* 0: all files are unchanged. 1: *ret_path is the first changed one, to be freed. -EBADMSG: the list is damaged. */
 int used_list_check(struct slice list, char **ret_path);
 /* Calls fn for each name in the root of the sources that the build asked for, in byte order. -ENOENT if the list has none recorded. -EBADMSG. */
 int used_list_sources(struct slice list, void (*fn)(void *user, const char *name), void *user);

@@ -13,7 +13,7 @@ struct worktree {
         char state[PATH_SIZE];   /* <work_dir>/<n>.state */
         char tools[PATH_SIZE];   /* <work_dir>/<n>.tools: see build_tools.h */
         int lock;                /* owned */
-        struct digest_list programs; /* owned; the last build's, in the recipe's order */
+        struct digest_list programs; /* owned; those of the last build there, in the order of the recipe's outputs */
 };
 
 /* Takes the first idle worktree, or a new one if all are in use. */

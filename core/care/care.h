@@ -39,7 +39,7 @@ struct care_plan {
         bool dry_run;    /* only report what would be freed */
         bool lost_cases; /* also delete case files that no case owns: left by an interrupted `case add`, or by a lost index */
         bool bounded;    /* `keep` applies */
-        uint64_t keep;   /* most bytes of what can be computed again; the programs built longest ago go first */
+        uint64_t keep;   /* most bytes of what can be computed again. Of programs, those built longest ago go first */
 };
 struct care_part {
         uint64_t n, bytes; /* freed, or with dry_run to be freed */

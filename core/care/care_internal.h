@@ -14,8 +14,8 @@ struct checking {
         const struct care_watch *watch, *asked_by; /* watch: counts each finding and passes it to asked_by */
         struct care_report *report;
 
-        const char *area;        /* of say() */
-        enum care_kind kind;     /* of say() */
+        const char *area;        /* of lines that another room's check reports */
+        enum care_kind kind;     /* likewise */
         struct digest_list programs; /* outputs of successful builds */
         uint64_t unwanted;           /* programs that no build made */
 };

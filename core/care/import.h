@@ -45,20 +45,20 @@ struct import_request {
         const char *file;    /* its name, for messages and for run.json */
         const char *machine; /* replaces the host in the machine's name; NULL: as in the document */
         struct solver *solver;
-        uint32_t commit;
+        uint32_t commit; /* its number in the solver's history */
         bool has_seed;
         uint64_t seed;
         const struct progress *progress; /* may be NULL */
 };
 struct import_report {
-        uint64_t imported, known; /* known: the store had the same result */
-        uint64_t wrong;           /* of both: answers that contradict their case's status */
+        uint64_t imported, known; /* known: the store had the same result, or a newer one */
+        uint64_t wrong;           /* imported or known ones whose answers contradict their case's status */
         uint64_t absent;          /* runs whose case the store lacks */
         char *first_absent;       /* owned; the name of one */
         char *machine;            /* owned; the facts' machine */
 };
-/* A run belongs to the case of its sha256. Without one, names must match: the case's name is the run's, or one is a tail of the other's path.
- * -EEXIST: it is this machine. -ENOTUNIQ: a name fits several cases, or a case has two runs. -EINVAL: the document does not name the
+/* A run belongs to the case of its sha256. Without one, names must match: they are the same, or one is the last components of the other.
+ * -EEXIST: the document's machine is this one. -ENOTUNIQ: a name fits several cases, or a case has two runs. -EINVAL: the document does not name the
  * machine. */
 int import_benchexec(struct workspace *w, const struct benchexec_results *results, const struct import_request *request,
                      struct import_report *ret);
@@ -67,7 +67,7 @@ void import_report_done(struct import_report *r);
 
 /* -- another store --------------------------------------------------------------------------------------------------- */
 
-/* The store to import from. The caller sets here, say, user and progress, and calls source_done() in any case. */
+/* The store to import from. The caller sets here, say, user and progress before source_open(), and calls source_done() in any case. */
 struct store_source {
         struct workspace *here, *there; /* there: owned, read only */
         void (*say)(void *user, const char *line); /* gets notes for people, a line each; may be NULL */
@@ -91,9 +91,9 @@ struct store_import {
         uint64_t damaged; /* cases and scrambled inputs that could not be read there, and are left out; their results are imported */
 };
 /* Imports another store: its cases, their scrambled inputs and sets; its results and samples, each as a fact of its machine; and the records of its
- * builds, without programs. Keys are digests of content, so results of this machine become ours. Nothing stored here changes, nor do ids. A case is
- * identified by its bytes; if other bytes have its name here, it gets another name. A set of the same name is enlarged here if theirs has all of its
- * cases; otherwise ours stays, with a note. Results are imported after their cases, as run.json has a case's id. For findings see
- * core/study/import/import_study.h. */
+ * builds, without programs. Keys are digests of content, so results of this machine become ours. Results and ids stored here do not change. A
+ * case is identified by its bytes; if other bytes have its name here, it gets another name. A case that has no status here takes theirs. A set of the
+ * same name is enlarged if theirs has all of its cases; otherwise ours stays, with a note. Call import_cases() first: a result's run.json has the id
+ * of its case. For findings see core/study/import/import_study.h. */
 int import_cases(struct store_source *s, struct store_import *ret);
 int import_results(struct store_source *s, struct store_import *ret);

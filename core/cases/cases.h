@@ -2,8 +2,9 @@
  * once, never reused. The bytes are plain read-only files, <store>/cases/<first two hex>/<sha256>, so that a run can bind them and the mount can hand
  * out their descriptor; the index is in the store. A name of several components is shown as nested folders.
  *
- * Threads: any. Errors: -ENOENT: no such case; -EEXIST: the name is taken by other bytes (the sentence names the holder); -EINVAL: a name that no file
- * system could show ("", ".", "..", with NUL or longer than 4096), no bytes, or compressed bytes; -EILSEQ: damaged bytes; -EFBIG; those of store.h. */
+ * Threads: any. Errors: -ENOENT: no such case; -EEXIST: the name is taken by other bytes (the sentence names the holder); -EINVAL: a name that no
+ * file system could show (longer than 4096, or with a component that is "", "." or ".." or longer than 255), no bytes, or compressed bytes; -EILSEQ:
+ * damaged bytes; -EFBIG; those of store.h. */
 #pragma once
 
 #include "cache/base/hash.h"
@@ -24,16 +25,16 @@ struct case_info {
         bool whole_is_removed; /* of a question; `removed` is always set for one */
         enum format format;
         bool removed; /* taken out of listings; facts stay */
-        bool derived; /* removed, too; nobody added it: it was made from another case, and can be made again (cases_add_derived()) */
-        bool unnamed; /* removed, too; nobody chose the name: the first to list the case does */
+        bool derived; /* only with `removed`: nobody added it; it was made from another case, and can be made again (cases_add_derived()) */
+        bool unnamed; /* only with `removed`: nobody chose its name; cases_add() gives it another */
         struct digest sha256;
         uint64_t size;
         int64_t added;       /* seconds */
         int64_t status_set;  /* seconds; the last cases_set_status(); 0: never */
         char *name;          /* as given; relative, '/' allowed inside; any bytes but NUL */
         char *logic;         /* of (set-logic …), "none" if there is none; "cnf" for DIMACS */
-        enum verdict status; /* of the last question, as the run's verdict is its answer; without a question, the last one stated */
-        enum verdict *expected; /* one for each question, from a :status between it and the one before it, a comment "c status sat", or
+        enum verdict status; /* the answer expected to the last question, which decides a run's verdict; without questions, the last status stated */
+        enum verdict *expected; /* the answer expected to each question, from a :status since the question before, a comment "c status sat", or
                                    cases_set_status(); else VERDICT_UNKNOWN */
         size_t n_expected;
 };
@@ -43,16 +44,16 @@ static inline bool case_is_there(const struct case_info *c)
 {
         return c->query > 0 ? !c->whole_is_removed : !c->removed;
 }
-/* A copy with that status, set at that time, of a case with one question, or whose questions were not counted. */
+/* A copy with that status, set at that time, of a case with at most one question. */
 struct case_info *case_info_with_status(const struct case_info *old, enum verdict status, int64_t set);
 
-/* The digest by which the case is found, and which stands for it in keys: its sha256; a question of another case has a digest of its own. */
+/* The digest by which the case is found, and which stands for it in keys: its sha256, or a digest of its own if it is a question of a script. */
 struct digest case_identity(const struct case_info *c);
 /* The whole's question `query`, at most n_expected, as a case that has the whole's id instead of its own. */
 struct case_info *case_info_query(const struct case_info *whole, uint32_t query);
 
 struct cases_tables {
-        size_t cases, names, digests;
+        size_t cases, names, digests; /* numbers of the store's tables */
 };
 int cases_open(struct store *s, const struct cases_tables *tables, struct cases **ret);
 struct cases *cases_close(struct cases *c);
@@ -60,8 +61,8 @@ struct cases *cases_close(struct cases *c);
 /* Adds the file's whole content. After 0 the bytes and the index are on disk. *ret_id: the new id, or that of the case with these bytes (*ret_new
  * false; its first name stays; a removed case comes back). */
 int cases_add(struct cases *c, const char *name, int fd, uint32_t *ret_id, bool *ret_new);
-/* Adds a case that no listing shows, like a removed one: the input of a finding. It can be measured by its id, and takes no name. If the bytes are a
- * case already, nothing changes. */
+/* Adds a case that no listing shows, like a removed one: the input of a finding. It can be measured by its id; its name stays free for others. If the
+ * bytes are a case already, *ret_id is that case's. */
 int cases_add_unlisted(struct cases *c, const char *name, struct slice bytes, uint32_t *ret_id);
 /* The same for bytes that were made from another case, and can be made again. cases_sweep_derived() may drop them until they are added in another way,
  * listed or not. */
@@ -75,14 +76,15 @@ int cases_stage(struct cases *c, int *ret_fd, char ret_path[PATH_SIZE]);
 int cases_commit_given(struct cases *c, const char *name, int fd, const char *staged, uint32_t *ret_id, bool *ret_shown);
 /* The length of the unpacked case's name: all but .gz, .xz, .bz2 or .zst. */
 size_t case_unpacked_name(const char *name);
-/* Sets the status of a case that does not state it itself, DIMACS or SMT-LIB with one check-sat, or replaces it; VERDICT_UNKNOWN takes it away. 1: it
- * is another one than before; 0: the same. -EEXIST with a sentence: the case's bytes state another one. -EINVAL: several check-sat. */
+/* Sets or replaces the status of a case whose bytes state none; VERDICT_UNKNOWN takes it away. 1: the status has changed; 0: the case had it already.
+ * -EEXIST with a sentence: the case's bytes state another one. -EINVAL: the case has several questions. */
 int cases_set_status(struct cases *c, uint32_t id, enum verdict status);
 int cases_remove(struct cases *c, uint32_t id);
-/* Renames a case. -EINVAL also where a file of that name could not begin as this one. For writers that use a temporary name first. */
+/* Renames a case. -EINVAL also if the name's ending is of another format than the bytes. For writers that use a temporary name first. */
 int cases_rename(struct cases *c, uint32_t id, const char *name);
 
-/* A question of a case with an id of its own, for results kept by id; found, or added unlisted. -ENOENT with a sentence: the case has fewer questions. */
+/* Finds a question of a case, or adds it unlisted: it then has an id of its own, for results kept by id. -ENOENT with a sentence: there is no such
+ * question. */
 int cases_query(struct cases *c, const struct case_info *whole, uint32_t query, struct case_info **ret);
 
 int cases_get(struct cases *c, uint32_t id, struct case_info **ret);       /* removed ones, too */
@@ -93,13 +95,13 @@ int cases_find_digest(struct cases *c, const struct digest *d, struct case_info 
 int cases_find_same(struct cases *c, const struct case_info *there, struct case_info **ret);
 /* Ids in order, without removed ones; free(). */
 int cases_list(struct cases *c, uint32_t **ret_ids, size_t *ret_n);
-uint64_t cases_generation(struct cases *c);
-/* An O_RDONLY descriptor and, unless ret_path is NULL, the path of the bytes. The size is always checked, the digest by fsck and before the first run in
- * this process. */
+uint64_t cases_generation(struct cases *c); /* changes with each change that listings show */
+/* An O_RDONLY descriptor and, unless ret_path is NULL, the path of the bytes. Always checks the size; checks the digest when this process first opens
+ * the case. */
 int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE]);
-/* The bytes of a case, of at most `most`; blob_done(). Errors of read_fd(), too. */
+/* The bytes of a case; blob_done(). -EFBIG: more than `most`. */
 int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret);
-/* Checks every case's bytes against its digest; `say` gets a line for each wrong one. Returns their number. */
+/* Checks every case's bytes against its digest; `say` (may be NULL) gets a line for each wrong one. Returns the number of wrong ones, or -errno. */
 int cases_check(struct cases *c, void (*say)(void *user, const char *line), void *user);
 
 /* Deletes case files that no case owns, left by a crash before they were indexed. *ret_n: their number; with `dry_run` nothing is deleted. */
@@ -127,12 +129,12 @@ enum verdict case_status(enum format format, struct slice bytes); /* the status 
 void case_question_lines(enum format format, struct slice bytes, uint32_t **ret, size_t *ret_n);
 /* The line, from 1, of a command that the text does not close: it hides the questions behind it. 0: there is none. */
 size_t case_open_line(enum format format, struct slice bytes);
-/* The number of a case's questions: commands up to (exit) that ask (command_name_asks()). 0: not known. */
+/* The number of a case's questions: commands up to (exit) that ask (command_name_asks()). DIMACS: 1 if a comment states the answer. 0: not known. */
 size_t case_questions(enum format format, struct slice bytes);
 /* The command that unpacks a file of this beginning, also for forms that cases_add_given() does not unpack; NULL: not compressed. */
 const char *case_unpacker(struct slice head);
 /* The format by name (.smt2, .smt, .cnf, .dimacs), else by content (a "p cnf" line). */
 enum format case_format(const char *name, struct slice head);
 
-/* -EINVAL with a sentence: the file begins like neither SMT-LIB nor DIMACS, packed or not. */
+/* -EINVAL with a sentence: the file begins like neither SMT-LIB nor DIMACS. 0 also if it is empty or compressed. */
 int case_check_head(const char *name, struct slice head);

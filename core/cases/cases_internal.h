@@ -54,7 +54,7 @@ bool case_record_is_removed(struct slice bytes);                                
 
 /* True for gzip, xz, bzip2 or zstd, by the first bytes. */
 bool case_is_packed(struct slice head);
-/* -EINVAL: damaged; -EFBIG: larger than a case may be, and nothing is kept. */
+/* -EINVAL: damaged; -EFBIG: larger than a case may be. After an error a part may be in `to`. */
 int case_unpack(const char *name, int from, int to);
 /* -EINVAL: the file begins like neither SMT-LIB nor DIMACS. */
 int case_check_text(const char *name, int fd);

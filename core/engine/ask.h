@@ -1,5 +1,5 @@
-/* Asking for many values at once: a number of queries are open at a time, answers come as they are found, progress comes with an estimate, and all
- * are taken back together. The command asks from a thread that waits (ask_many()). A query asks from its step(), and holds nothing while it waits
+/* Asking for many values at once: a number of queries are open at a time, answers come as they are found, progress comes with an estimate, and
+ * they are cancelled together. The command asks from a thread that waits (ask_many()). A query asks from its step(), and holds nothing while it waits
  * (job_ask_many()). engine.h says why every such wait ends.
  *
  * A command gives make(), which makes query i, and answered(), which receives its answer (tools/ask.c is the model):
@@ -36,7 +36,7 @@ struct ask_progress {
         struct engine *engine;
         size_t n;        /* of the batch */
         size_t answered; /* so far */
-        size_t worked;   /* of these; the others were found in the store */
+        size_t worked;   /* of the answered, those that were computed; the others were found in the store */
         size_t open;
         bool estimated;
         uint64_t least_ns, most_ns; /* if estimated */
@@ -44,7 +44,7 @@ struct ask_progress {
 
 struct batch {
         size_t n;
-        unsigned open; /* at a time; 0: 256 for ask_many(), 64 for job_ask_many(), and as many as run on other machines */
+        unsigned open; /* queries at a time; 0: 256 for ask_many(), 64 for job_ask_many(), plus as many as run on other machines */
         bool again; /* computes anew even values that are stored */
         /* Makes query i; called in order, once for each. A returned -errno becomes the answer of i. */
         int (*make)(void *user, size_t i, struct query **ret);
@@ -61,6 +61,6 @@ struct batch {
  * asked again when another of the same batch is answered. It must end before engine_close(). */
 int ask_many(struct engine *e, const struct batch *a, enum priority p, int cancel_fd);
 
-/* Asks on the job's behalf; call it only from step(), once in each. Returns 0. `a` is copied; `user` must live as long as the state. The priority is
- * the job's, also when it rises; nothing outlives the job. A query that waits for this job already is answered with -EDEADLK. */
+/* Asks on the job's behalf; call it only from step(), once in each. Returns 0. `a` is copied; `user` must live as long as the state. The batch has
+ * the job's priority, also when that rises, and ends with the job. A query that waits for this job already is answered with -EDEADLK. */
 int job_ask_many(struct job *j, const struct batch *a);

@@ -28,7 +28,7 @@
  * before the batches. When the last waiter of a job has left, the job is cancelled after the grace period unless somebody asks again; all that was
  * asked for it alone is cancelled with it, at once.
  *
- * Errors are not remembered (the next asker tries again), but the last sentence is, for a while: engine_peek().
+ * Errors are not stored: the next asker tries again. Their sentences are remembered for a while, for engine_peek().
  *
  * Threads: every function may be called from any thread. Callbacks run on engine threads with no lock held, exactly once each. */
 #pragma once
@@ -50,7 +50,7 @@ struct job;
 /* The resource that a query occupies while it is computed. */
 enum resource {
         RESOURCE_CORE,  /* one core of its own, for timed runs */
-        RESOURCE_BUILD, /* cores, as the only build there or as a guest (slot.h); the build lends them to runs */
+        RESOURCE_BUILD, /* cores, as the only build on them or as a guest (slot.h); runs take them from it */
         RESOURCE_DISK,  /* none: short work that may wait for the disk (on one of a few threads) */
         RESOURCE_STEP,  /* none: step() of a query made of batches, and only while step() runs (on one of a few threads) */
         RESOURCE_REMOTE,  /* a slot of another machine: struct engine_remote */
@@ -98,8 +98,8 @@ struct query_type {
         int (*find)(struct query *q, struct value **ret);
         /* Adds the queries whose values compute() needs and that are missing; called until it adds none. NULL: none ever. */
         int (*need)(struct query *q, struct query_list *ret);
-        /* Computes the value and stores it. `j` has its slot and its cancel descriptor, and takes its progress. Not called if a need failed. -ENOENT
-         * while need() adds a query again: that value has gone meanwhile; it is asked for, and compute() is called once more. */
+        /* Computes the value and stores it. `j` has its slot and its cancel descriptor, and takes its progress. Not called if a need failed. If it
+         * returns -ENOENT, and need() then adds a query, a needed value has gone: it is asked for again, and compute() is called once more. */
         int (*compute)(struct query *q, struct job *j, struct value **ret);
         /* Instead of compute(), for a query made of batches (RESOURCE_STEP): see core/engine/ask.h. */
         int (*step)(struct query *q, struct job *j, void **state, struct value **ret);
@@ -126,12 +126,13 @@ struct engine_home {
         uint64_t (*changes)(void *user);
         /* Calls fn for each cluster, to show its slots; NULL: no clusters. */
         void (*each_remote)(void *user, void (*fn)(void *look_user, struct engine_remote *a), void *look_user);
-        /* Called by engine_open() and, with NULL, first by engine_close(), while slots may be taken: sets the engine for engine_look_again(). Or NULL. */
+        /* Tells the clusters which engine's engine_look_again() to call. Called by engine_open() and, with NULL, at the beginning of engine_close(),
+         * when slots may still be taken. May be NULL. */
         void (*attach)(void *user, struct engine *e);
         void *user;
 };
 struct engine_options {
-        unsigned cores;    /* limit on the slots of its runs, and of its builds, at a time; 0: all that host_cores() gives */
+        unsigned cores;    /* limit on the slots that its runs have at a time, and on those of its builds; 0: all of host_cores() */
         unsigned queue;    /* limit on its jobs; further askers get -EAGAIN; 0: 65536 */
         uint64_t grace_ns; /* from the last waiter's leaving to the cancel */
         bool gives_up;     /* jobs end with -EAGAIN, and the names of the owners, if others leave them no core for wait_ns */
@@ -152,14 +153,14 @@ typedef void (*answer_fn)(void *user, int r, struct value *v, const char *reason
 
 /* Asks for one value; for many see core/engine/ask.h. 0: `fn` is called with the answer (perhaps before this returns), unless engine_leave() takes
  * the ticket back first. -EAGAIN: the queue is full; -EROFS: the value is not known, and the store is read-only. The answer or engine_leave() frees
- * the ticket. `again` computes anew even if a value is stored. *ret is set before the answer can come, and unchanged if it comes at once; q stays the
- * caller's. */
+ * the ticket. `again` computes anew even if a value is stored. *ret is set before the job can answer, and unchanged if the value was stored. q stays
+ * the caller's. */
 enum { COMPUTE_IF_UNKNOWN = false, COMPUTE_AGAIN = true }; /* of `again` */
 struct ticket;
 int engine_ask(struct engine *e, struct query *q, enum priority p, bool again, answer_fn fn, void *user, struct ticket **ret);
 /* Takes a ticket back. `t` is the `ret` of engine_ask(): it is read under the engine's lock, so it may still be NULL while another thread is in
- * engine_ask(). True: fn will never be called. False: not asked yet, or fn is being called. The ticket is gone when fn has returned: hold a lock that
- * fn takes, too, and check under it whether fn was called. */
+ * engine_ask(). True: fn will never be called. False: not asked yet, or fn is being called. The ticket is freed when fn has returned, and *t must
+ * not be read any more. So hold a lock that fn takes, too, and do not call this once fn has run. */
 bool engine_leave(struct engine *e, struct ticket **t);
 /* Asks and waits. -ECANCELED if cancel_fd (-1: none) becomes readable. errorf() has the sentence. */
 int engine_get(struct engine *e, struct query *q, enum priority p, bool again, int cancel_fd, struct value **ret);
@@ -219,22 +220,22 @@ unsigned job_slot(struct job *j);         /* number of its first slot */
 unsigned job_n_slots(struct job *j);
 size_t job_loans(struct job *j, struct core_loan *ret); /* the slots of a build, ENGINE_SLOTS_MAX at most, with their locks */
 void *job_remote(struct job *j); /* its remote slot, for RESOURCE_REMOTE; NULL */
-/* The same for a computation that outlives its slots: the caller gives the slot back to the cluster. */
+/* The same, but takes the slot away from the job: the caller gives it back to the cluster. */
 void *job_take_remote(struct job *j);
-/* A thing that is dear to make and that a later job of the same slot can use, such as an open sandbox. It is closed if no job takes it within a
- * quarter of a second, when LEFT_MOST others were left since, by engine_close(), and at once for a job without a slot of this machine. */
+/* Leaves a thing that is expensive to make, such as an open sandbox, to later jobs of the same slot. It is closed if no job takes it within a
+ * quarter of a second, when LEFT_MOST others were left since, by engine_close(), and at once if the job has no slot of this machine. */
 #define LEFT_MOST 4
 void job_leave(struct job *j, void *what, void (*close)(void *what));
-/* The first that fits, which the caller owns then; NULL: none. */
+/* Takes what was left last on the slot and fits; the caller owns it then. NULL: nothing fits. */
 void *job_take_left(struct job *j, bool (*fits)(void *what, const void *with), const void *with);
 /* Takes one more slot, for a long computation that can use several cores; by any thread of the job. -EAGAIN if none is free, or another job waits for
- * one. Between two pieces of work the holder asks job_is_pressed(): if a job of this engine or a person waits for a core, it drops the slot. All are
- * dropped when compute() returns. */
+ * one. Between two pieces of work the holder asks job_is_pressed() and, if true, drops the slot, as others wait for a core. All are dropped when
+ * compute() returns. */
 int job_add_slot(struct job *j, unsigned *ret_slot, cpu_set_t *ret_cpus);
 void job_drop_slot(struct job *j, unsigned slot);
 bool job_is_pressed(struct job *j);
-/* Called by a batch between two pieces of work: its slots go to a person who waits for a core. 1: it has another slot now (job_cpus(), job_slot());
- * 0: nobody waited; -ECANCELED. It waits as the first of its rank. By one thread. */
+/* Call it in one thread of a batch between two pieces of work. If a person waits for a core, or a build for its turn, gives up the job's slots and
+ * waits, as the first of its rank, for another. 1: it has another slot now (job_cpus(), job_slot()); 0: nobody waited; -ECANCELED. */
 int job_give_way(struct job *j);
 int job_cancel_fd(struct job *j); /* readable once it is cancelled */
 bool job_again(struct job *j);

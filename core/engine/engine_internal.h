@@ -152,11 +152,11 @@ struct engine {
         struct queue queues[N_RESOURCES][2]; /* STAGE_QUEUED, by priority */
         struct queue claimed; /* STAGE_CLAIMED */
         unsigned running[N_RESOURCES], n_workers;
-        int slots[2][ENGINE_SLOTS_MAX]; /* locks of slots that our runs have, and of those that our builds have; -1 */
+        int slots[2][ENGINE_SLOTS_MAX]; /* locks of the slots that our runs [0] and our builds [1] have; -1: not ours */
         unsigned n_owned[2];            /* of each; counters.slots at most */
         unsigned n_back[2]; /* jobs that gave way and wait for a slot again, by priority */
         uint64_t last_left; /* now_ns(); when a run gave its slot back last */
-        int marks[N_SLOT_MARKS]; /* marks that we have set; -1 */
+        int marks[N_SLOT_MARKS]; /* locks of the marks that we have set; -1: not set */
         struct refusal {
                 uint64_t since, looked; /* since when others have left no core for any run; 0: they have not */
                 char who[256];          /* "waits for a core: …" */
@@ -186,7 +186,7 @@ struct job *job_new(struct engine *e, struct query *q, bool again);
 struct job *job_listed(struct engine *e, const struct digest *key, bool again); /* a job that can be joined; NULL */
 void job_list(struct job *j);
 void ticket_add(struct job *j, struct ticket *t);
-/* Removes a ticket. If it was the last, the job is cancelled after the grace period, with `at_once` without it. */
+/* Removes a ticket. If it was the last, the job is cancelled after the grace period, or with `at_once` immediately. */
 void ticket_remove(struct ticket *t, bool at_once);
 void job_finish(struct job *j, int r, struct value *v, const char *reason); /* lock held on entry and exit, dropped in between */
 void job_ref(struct job *j);
@@ -200,13 +200,13 @@ void job_dequeue(struct job *j);                            /* from the queue th
 void job_cancel(struct job *j);                             /* lock held on entry and exit, dropped in between */
 bool job_waits_for(struct job *j, const struct job *other); /* true for itself, and through others */
 
-/* Asks for the wait's query, and adds the wait to `w->open`. Lock not held. 0: it is or will be answered, through the needs' round or the fan-out's
- * news; else the wait is gone. */
+/* Asks for q, and adds the wait to `w->open`. Lock not held. 0: the answer comes, perhaps before this returns, to the job as its need or to the
+ * fan-out's news. After an error the wait is freed. */
 int wait_ask(struct wait *w, struct query *q, enum priority p, bool again);
 void wait_free(struct wait *w);
-void waits_leave(struct wait_list *open); /* takes them all back; those being answered are freed by their answer */
+void waits_leave(struct wait_list *open); /* takes their tickets back; a wait that is being answered is freed after that */
 
-/* ask.c */
+/* ask.c: a fan-out is a batch that is being asked for */
 struct fanout *fanout_free(struct fanout *f); /* its open waits must have been left; lock held */
 void fanout_news(struct wait *w);             /* an answer has come; lock held */
 enum fanout_state {

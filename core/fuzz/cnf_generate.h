@@ -13,7 +13,7 @@
 
 enum cnf_family {
         CNF_RANDOM,      /* k-SAT, k 3 to 5, near the threshold (Mertens, Mézard, Zecchina, "Threshold values of random K-SAT", 2006) */
-        CNF_COMMUNITIES, /* the same, most clauses in one community (Giráldez-Cru, Levy, "A modularity-based random SAT instances generator", 2015) */
+        CNF_COMMUNITIES, /* the same, many clauses in one community (Giráldez-Cru, Levy, "A modularity-based random SAT instances generator", 2015) */
         CNF_PIGEONS,     /* pigeons in holes, also functional and onto (Haken, "The intractability of resolution", 1985) */
         CNF_TSEITIN,     /* parities on the vertices of a random regular graph (Urquhart, "Hard examples for resolution", 1987) */
         CNF_PARITY,      /* the parity of the same variables in two orders (Chew, Heule, "Sorting parity encodings by reusing variables", SAT 2020) */
@@ -22,13 +22,13 @@ enum cnf_family {
                           * formulas", SAT 2014), by sequential counters (Sinz, CP 2005), totalizers (Bailleux, Boufkhad, CP 2003), all combinations */
         CNF_PEBBLING,    /* on pyramids and random graphs, pebbles are XORs or ORs of two (Ben-Sasson, Wigderson, "Short proofs are narrow", 2001) */
         CNF_ADDERS,      /* miters (Brand, "Verification of large synthesized designs", 1993): ripple carry against Kogge and Stone (1973) */
-        CNF_MULTIPLIERS, /* by rows, with swapped factors, by columns (Dadda, 1965): two are equal (Beame, Liew, CAV 2017), or the product is given */
+        CNF_MULTIPLIERS, /* by rows or columns (Dadda, 1965): a miter of two, factors swapped (Beame, Liew, CAV 2017), or one with a given product */
         CNF_LATIN,       /* Latin squares with holes (Gomes, Selman, "Problem structure in the presence of perturbations", AAAI 1997) */
         CNF_QUEENS,
         CNF_COLORS,      /* of the vertices of random graphs; hard near the threshold (Achlioptas, Moore, "Almost all graphs with average degree 4 are
                           * 3-colorable", 2003), or far from it and large */
         CNF_ORDERING,    /* an order without a least element (Krishnamurthy, "Short proofs for tricky formulas", 1985) */
-        CNF_NETLISTS,    /* circuits of ANDs, XORs and multiplexers: two are equal, or some outputs are given */
+        CNF_NETLISTS,    /* circuits of ANDs, XORs and multiplexers: a miter of two equal ones, or one with some outputs given */
         CNF_MIXED,       /* many variables, clauses of two and three literals (Monasson et al., "2+p-SAT", 1999) */
         CNF_COMPONENTS,  /* many small formulas of one of the families above, over variables of their own */
         N_CNF_FAMILIES
@@ -71,7 +71,7 @@ void cnf_add_xor(struct cnf *c, const int32_t *literals, size_t n, bool is_odd);
 #define GATE_INPUTS 7 /* limit; for a XOR 3 */
 enum gate_kind {
         GATE_AND, /* output = the conjunction of the inputs; any of them may be negated, so this includes ORs */
-        GATE_ONE, /* the same, and exactly one of all literals holds */
+        GATE_ONE, /* the same, and another literal could be the output, too, as where exactly one of several holds */
         GATE_XOR, /* output = the parity of the inputs */
         N_GATES
 };

@@ -23,7 +23,7 @@ struct shape formula_shape(const struct formula *f);
 #define SHAPE_BUCKETS 65536u
 
 struct shape {
-        uint16_t *parts; /* buckets, ascending, each once; owned */
+        uint16_t *parts; /* hashes below SHAPE_BUCKETS, ascending, each once; owned */
         size_t n;
 };
 struct shape shape_of(const struct script *s);

@@ -26,9 +26,9 @@ struct generate_options {
         const char *logic;       /* "QF_BV" (core/smtlib/logic.h); NULL: strings, integers and Booleans, in the logic of strings of the dialect */
         bool extensions;         /* with a logic: also operators and floating-point formats that only some solvers read */
 };
-/* SPRFinder's ranges begin in the middle of the allowed values: L 60, V 6, S 6, D 3. */
+/* L 60, V 6, S 6, D 3: the middle of the values that SPRFinder allows, where its ranges begin. */
 extern const struct generate_options generate_defaults;
-/* The default weights for a logic. -EINVAL if no formulas can be generated for it. */
+/* The default weights for a logic (NULL: as in generate_options). -EINVAL with a sentence if no formulas can be generated for it. */
 int generate_weights_of(const char *logic, bool extensions, double ret[N_OPS]);
 
 static inline bool op_is_among(enum op op, const enum op *list, size_t n)
@@ -40,7 +40,7 @@ static inline bool op_is_among(enum op op, const enum op *list, size_t n)
 bool op_is_newer(enum op op, enum dialect d); /* unknown to solvers of dialect `d`: 2.0 and 2.5 have fewer */
 
 struct generator;
-/* Copies the data of `options`. -EINVAL if a parameter is 0, a weight is negative or not a number, or no formulas can be generated for the logic. */
+/* Copies the data of `options`. -EINVAL if L, V, S or D is 0, a weight is negative or not finite, or no formulas can be generated for the logic. */
 int generator_new(const struct generate_options *options, uint64_t seed, struct generator **ret);
 struct generator *generator_free(struct generator *g);
 DEFINE_CLEANUP(struct generator *, generator_free)
@@ -49,14 +49,14 @@ DEFINE_CLEANUP(struct generator *, generator_free)
 struct random *generator_random(struct generator *g);
 void generator_transfer(struct generator *g, struct transfer *t); /* its options and alphabet; the caller transfers the random numbers */
 enum dialect generator_dialect(const struct generator *g);
-int generator_configure(struct generator *g, const struct generate_options *options);
+int generator_configure(struct generator *g, const struct generate_options *options); /* replaces the options; errors as of generator_new() */
 
 /* A whole formula in a bank of its own, with its logic and a check-sat. */
 struct script *generate_formula(struct generator *g);
 
-/* A chain of definitions: `size` constants of one sort, each equal to a term over the one before it and an earlier one. A chain has up to four
- * patterns of such terms, and a condition on its last constant. Large and mostly easy: it shows what a solver's preprocessing costs. -EINVAL for a
- * `size` of 0. */
+/* A chain of definitions: `size` constants of one sort, each equal to a term over the one before it and an earlier one. The terms of a
+ * chain follow up to four patterns. A last assertion is over its first and last constant. Large and mostly easy: it shows what a solver's
+ * preprocessing costs. -EINVAL for a `size` of 0. */
 int generate_chain(struct generator *g, unsigned size, struct script **ret);
 
 /* Shared by all generators. new_formula(): an empty formula of a logic, NULL: that of strings. numbered_constant(): "x0", "x1" … */
@@ -64,7 +64,7 @@ int generate_chain(struct generator *g, unsigned size, struct script **ret);
 struct script *new_formula(enum dialect d, const char *logic);
 const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort);
 
-/* Terms over the constants and functions that a script has declared before command `at`; the script's bank must live as long as the vocabulary. */
+/* What generated terms are made of: the constants and functions that a script has declared before command `at`. The script's bank must outlive it. */
 struct vocabulary {
         struct bank *bank; /* borrowed */
         struct term_list constants, constants_of[N_SORT_KINDS]; /* all, and those of each kind, in the same order */
@@ -78,13 +78,13 @@ void vocabulary_add(struct vocabulary *v, const struct term *t); /* for example 
 void vocabulary_done(struct vocabulary *v);
 #define cleanup_vocabulary cleanup(vocabulary_done)
 
-/* The operators with a weight whose result can have this sort; `ret` has room for N_OPS. If the vocabulary has other sorts than strings, integers and
- * Booleans, an operator without a weight gets its usual one. */
+/* The operators with a weight whose result can have this sort; `ret` has room for N_OPS. Returns their number. For a mutant, operators without a
+ * weight get their usual one if the generator has a logic, or the vocabulary has sorts other than Bool, Int, String and RegLan. */
 size_t generator_operators(struct generator *g, const struct vocabulary *v, const struct sort *sort, enum op *ret);
 /* A term of a sort, at most `depth` levels of operators deep. Arrays and declared sorts have no literals; NULL if there is no constant either. */
 const struct term *generate_term(struct generator *g, const struct vocabulary *v, const struct sort *sort, unsigned depth);
 /* An application of `op` with the sort `result`. Arguments are taken from `given` where they fit, each at most once; the others are generated. NULL
- * if there is none (an index without a rule, an argument that nothing makes). */
+ * if that fails: no index is known for `op`, or no term for an argument. */
 const struct term *generate_application(struct generator *g, const struct vocabulary *v, enum op op, const struct sort *result,
                                         const struct term *const *given, size_t n_given, unsigned depth);
 
@@ -124,14 +124,14 @@ struct enumeration *enumeration_free(struct enumeration *e);
 DEFINE_CLEANUP(struct enumeration *, enumeration_free)
 #define cleanup_enumeration cleanup(enumeration_freep)
 
-/* The next formula, in the enumeration's own bank: print or copy it while the enumeration exists. -ENOSPC if the next size would take more memory
- * than allowed. */
+/* The next formula, in the enumeration's own bank: print or copy it while the enumeration exists. -ENOSPC if larger formulas would take more memory
+ * than allowed, or are not enumerated at all (above 32 nodes). */
 int enumeration_next(struct enumeration *e, struct script **ret);
 uint64_t enumeration_position(const struct enumeration *e); /* formulas so far */
 int enumeration_skip(struct enumeration *e, uint64_t n);     /* skips n formulas without making them; errors as above */
 
-/* -- mutate.c: changes one formula into another: by replacing an operator (BanditFuzz, section 3.2, but always the chosen one), or by the
- * transformers of StringFuzz (Blotsky et al., CAV 2018, section 4).
+/* -- mutate.c: changes one formula into another: by replacing an operator (BanditFuzz, section 3.2; here the caller chooses the new one), or
+ * by the transformers of StringFuzz (Blotsky et al., CAV 2018, section 4).
  *
  * The result is always well-sorted and differs from the script; -ENOENT if there is nothing to change. The new script shares the old one's bank; the
  * old script stays as it was. Any script will do. A mutant has no operators of theories that the script does not use, no arithmetic that its logic does
@@ -139,7 +139,7 @@ int enumeration_skip(struct enumeration *e, uint64_t n);     /* skips n formulas
 
 /* Replaces one operator by `action`, at a random place with another operator where `action` gives the same sort. Its arguments stay where they fit. */
 int mutate_operator(struct generator *g, const struct script *s, enum op action, struct script **ret);
-/* The operators that mutate_operator() can bring into a script with these sorts. `ret` has room for N_OPS. */
+/* The operators that mutate_operator() can bring into this script, given its sorts. `ret` has room for N_OPS. Returns their number. */
 size_t mutate_actions(struct generator *g, const struct script *s, enum op *ret);
 
 enum transform {

@@ -24,17 +24,17 @@ static inline double bandit_mean(const struct bandit *b, size_t arm) /* the arm'
         return b->successes[arm] / (b->successes[arm] + b->failures[arm]);
 }
 
-/* -- family.c: families of finds: inputs that a campaign need not look for again. The cause of a find is not known during a campaign. So a rule
- * explains finds: one or two parts (formula.h). Most inputs with these parts are finds, and several finds with them are explained by no better rule.
+/* -- family.c: families of finds: inputs that a campaign need not look for again. The cause of a find is not known during a campaign. In its place a
+ * rule names one or two parts (formula.h): 30 % or more of the inputs with these parts are finds, and several of these finds have no better rule.
  * The rules are a greedy cover by precision and reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial Intelligence Review, 1999).
  *
  * Threads: a set of families belongs to one thread at a time. Equal calls give equal families. */
 
 struct families;
 struct families *families_new(void);
-struct families *families_free(struct families *f); /* NULL, which it may be */
+struct families *families_free(struct families *f); /* returns NULL; `f` may be NULL */
 
-/* Counts an input whose runs have ended. */
+/* Counts an input whose runs have ended: missed if it is no find, else found. */
 void families_missed(struct families *f, const struct shape *s);
 void families_found(struct families *f, const struct shape *s);
 /* Counts an unconfirmed candidate as one more of its family: it adds to the precision of rules like a find, and no rule is made from it. */
@@ -45,7 +45,7 @@ void families_transfer(struct transfer *t, struct families *f);
 
 /* -- strategy.c -- */
 
-/* An input under way, or a member of a population. */
+/* An input under way, or one that the strategy's state keeps (strategy_type.keeps), such as a member of a population. */
 struct input {
         uint64_t id;           /* 0: not given out yet */
         struct formula formula; /* owned */
@@ -58,9 +58,9 @@ struct input {
         struct outcome *outcomes; /* owned; one for each version */
         bool *ran;                /* owned */
         bool is_out;              /* given out, not finished */
-        bool is_candidate, is_passed_over; /* score above the threshold; the same, but not wanted (then it is no candidate any more) */
+        bool is_candidate, is_passed_over; /* the score is above the threshold; it is, but the input was not wanted: then it is no candidate */
         double score;
-        unsigned pair[2]; /* the versions with that slowdown */
+        unsigned pair[2]; /* the versions that the score compares: a reference, then the later one */
 };
 
 struct strategy {
@@ -70,7 +70,7 @@ struct strategy {
         struct generator *generator; /* owned */
         struct random random;
         const struct strategy_type *type;
-        struct input **under_way; /* owned list of pointers; the population owns its own members */
+        struct input **under_way; /* owned, with the inputs, except for those that the state keeps */
         size_t n_under_way;
         uint64_t last_id;
         void *state; /* the type's, which owns it */
@@ -79,35 +79,35 @@ struct strategy {
 struct strategy_type {
         void (*begin)(struct strategy *s);
         void (*end)(struct strategy *s);
-        /* Errors as of strategy_next(). *ret is under way from now on, and freed at its end unless the state `keeps` it. */
+        /* Errors as of strategy_next(). *ret is under way from now on, and freed at its end unless keeps() is true for it. */
         int (*next)(struct strategy *s, struct input **ret);
         /* The next version and its time; false: enough. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
-        /* These may be NULL. */
-        bool (*wants)(const struct strategy *s, const struct input *i); /* true for a candidate */
+        /* These may be NULL; transfer() only if the state is never saved. */
+        bool (*wants)(const struct strategy *s, const struct input *i); /* of a candidate: true if it is worth confirming */
         void (*finish)(struct strategy *s, struct input *i); /* score and is_candidate are set before */
         void (*confirmed)(struct strategy *s, struct input *i, bool is_find);
         bool (*keeps)(const struct strategy *s, const struct input *i); /* true if the state still owns an input that is finished */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
-        void (*transfer)(struct strategy *s, struct transfer *t); /* its state; it owns none of the inputs under way at that time */
+        void (*transfer)(struct strategy *s, struct transfer *t); /* writes or reads the state, which owns no input under way then */
 };
 extern const struct strategy_type strategy_novelty;
 
-struct input *input_free(struct input *i); /* NULL, which it may be */
+struct input *input_free(struct input *i); /* returns NULL; `i` may be NULL */
 struct input *input_new(const struct strategy *s, struct formula f, const char *source); /* takes the formula; the text is made later */
 
 /* Each version in turn, with the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
 /* Seconds until it was solved; the timeout if it had no answer. */
 double solved_after(const struct strategy *s, const struct outcome *o);
-/* strategy_cnf.c: DIMACS of any family; four magnitudes, from 0. */
+/* strategy_cnf.c: DIMACS of a random family; `magnitude` is 0 (small) to 3 (large). */
 struct formula make_cnf(struct strategy *s, unsigned magnitude);
-/* One to three changes. Empty if `from` is NULL, or cannot be changed. */
+/* One to three changes of `from`, which is DIMACS. Empty if it cannot be changed. */
 struct formula mutate_cnf(struct strategy *s, const struct formula *from);
-/* A member of the corpus, or NULL. */
+/* A random member of the corpus; NULL if there is no corpus. */
 const struct formula *corpus_draw(struct strategy *s);
 
-/* -- strategy_save.c: a strategy's state; the fields that are read into must be empty -- */
+/* -- strategy_save.c: a strategy's state; what is read into must be empty; a bandit, initialized -- */
 
 void transfer_formula(struct transfer *t, struct formula *f);
 void transfer_shape(struct transfer *t, struct shape *s);

@@ -14,9 +14,9 @@
 
 /* Call before using libgit2 in any function that may be the first to use it; cheap afterwards. Thread-safe. */
 void git_begin(void);
-/* Defined in a program whose first call of libgit2 initializes it (tools/delayed.h): such a program may never need libgit2. */
+/* Defined only in a program whose first call of libgit2 loads and initializes it (tools/delayed.h), as such a program may never need libgit2. */
 bool git_begins_by_itself(void) __attribute__((weak));
-void git_may_begin(void); /* git_begin(), but not in such a program */
+void git_may_begin(void); /* git_begin(), except in such a program */
 /* libgit2's last error message on this thread. */
 const char *git_error_text(void);
 /* Our -errno for an error of libgit2, by its code and class; 0 stays 0. */

@@ -13,7 +13,7 @@ struct gitconfig_entry {
         char *key;   /* lower case */
         char *value; /* NULL: a key without '=' */
         unsigned line;
-        bool lost_quotes; /* the text has double quotes inside the value, which lacks them */
+        bool lost_quotes; /* the text had double quotes inside the value, which parsing removed */
 };
 
 struct gitconfig_section {

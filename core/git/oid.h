@@ -9,7 +9,7 @@
 
 /* The 40 hex digits, in a buffer of the thread: valid until its next call. */
 const char *oid_text(const git_oid *oid);
-/* The same, or as many digits as fit, with a NUL, in `ret` of `size` bytes, which it returns. */
+/* Writes the 40 digits, or as many as fit, and a NUL into `ret` of `size` bytes. Returns `ret`. */
 char *oid_print(char *ret, size_t size, const git_oid *oid);
 /* Reads `n` hex digits, at most 40; the rest of *ret is zero. What follows is not looked at. -EINVAL: they are not all hex digits. */
 int oid_parse_prefix(const char *hex, size_t n, git_oid *ret);

@@ -1,12 +1,12 @@
-/* Each file and folder of commits' trees, once, however many commits share it. Threads: one at a time. */
+/* Visits each file and folder of several commits' trees once, however many commits share it. Threads: one at a time. */
 #pragma once
 
 #include "core/git/oid.h"
 
 struct tree_walk {
         /* Called for each file and folder the first time it is met, a folder before what is in it. `path` begins at the commit's root, is "" for
-         * the root itself, and is cut off where it is longer than any system call takes. For a folder `ret_tree` is not NULL: the walk goes into
-         * *ret_tree, which it frees, unless that is left NULL. The walk ends with the first value other than 0. */
+         * the root itself, and is cut off where it is longer than any system call takes. `ret_tree` is NULL for a file. For a folder, take()
+         * may set *ret_tree to its tree: the walk then enters the tree, and frees it. A value other than 0 ends the walk, which returns it. */
         int (*take)(void *user, const git_oid *oid, const char *path, git_tree **ret_tree);
         void *user;
         /* private */

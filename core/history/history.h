@@ -6,10 +6,10 @@
  * parents' numbers; and the refs as of the last update.
  *
  * Threads: any; libgit2 handles are per call or guarded inside. Only history_clone(), history_update() and history_fetch_submodule() wait for the
- * network; all end soon after `progress` says so, whatever a server does.
+ * network; all end soon after `progress` says stop, whatever a server does.
  *
  * Errors: -ENOENT: no such revision; -ENOTUNIQ: ambiguous prefix; -EINVAL: not a revision; -ESTALE: the repository has lost a commit that is in the
- * index; -EIO: the repository is damaged. The sentences tell shallow, empty, bare, corrupt and foreign-owned repositories apart.
+ * index; -EIO: the repository is damaged. The errors' sentences tell shallow, empty, bare, corrupt and foreign-owned repositories apart.
  */
 #pragma once
 
@@ -24,7 +24,7 @@
 
 struct history;
 
-/* The index's tables, as numbers in the caller's array. */
+/* The numbers that the index's tables have in the store. */
 struct history_tables {
         size_t commits, oids, refs, sources;
 };
@@ -52,9 +52,9 @@ bool history_is_remote(const char *url);
 
 /* -- the repository ---------------------------------------------------------------------------------------------- */
 
-/* For fsck: compares HEAD, branches and tags with the index, and the configuration with `url`, the address to fetch from (NULL: not known). Restores
- * lost or damaged ones unless `look_only`, which leaves out those that an update deletes meanwhile; `say` gets a line for each. Objects are not
- * checked. */
+/* For fsck: compares the repository's refs with the index, and looks for an address in its configuration. Restores what is lost or damaged: refs from
+ * the index, the configuration with the address `url` (NULL: not known). `say` gets a line for each. With `look_only` it restores nothing, takes no
+ * lock, and passes over refs while an update is under way. Objects are not checked. */
 typedef void (*history_say_fn)(void *user, bool mended, const char *line);
 int history_check(struct history *h, const char *url, bool look_only, history_say_fn say, void *user);
 /* True if the repository has this commit (40 digits), of the solver or of a submodule. */
@@ -66,7 +66,7 @@ int history_repository(struct history *h, git_repository **ret);
 
 /* Fetches a submodule's commits into the repository, where builds find them; they are not commits of the solver. `path` decides where they are kept. */
 int history_fetch_submodule(struct history *h, const char *path, const char *url, const struct progress *p);
-/* The commit named by a tag, a branch, a sha or HEAD among those fetched for the submodule at `path`. -ENOENT: none. */
+/* The commit that a tag, a branch or HEAD names among those fetched for the submodule at `path`; a full sha stands for itself. -ENOENT: none. */
 int history_submodule_commit(struct history *h, const char *path, const char *name, git_oid *ret);
 /* Calls fn for each submodule that .gitmodules names in HEAD, branches and tags, some more than once. Resolves addresses relative to `base`, the
  * repository's own. Stops when fn returns other than 0. */
@@ -93,7 +93,7 @@ int history_snapshot(struct history *h, const struct snapshot_request *request, 
 int history_init(const char *repos_dir, const char *name);
 struct history_root {
         const char *tag, *message; /* the tag is moved to the new commit */
-        int64_t date;              /* seconds; date, message and file determine the commit: it is the same on every machine */
+        int64_t date;              /* seconds. Date, message and file alone determine the commit, so it is the same on every machine */
         const char *file;          /* the one file of its tree */
         struct slice text;         /* the file's content */
 };
@@ -148,7 +148,7 @@ struct ref_list {
 /* The refs as of the last update: read once, and shared until the next update. */
 int history_refs(struct history *h, struct ref_list **ret);
 DECLARE_REFS(ref_list)
-/* The index of a name, or of the place where it would be; names that begin with it follow from there. */
+/* The index of this name, or of the place where it would be. The names that begin with it follow from there. */
 size_t ref_list_from(const struct ref_list *l, enum ref_kind kind, const char *name);
 const struct ref *ref_list_find(const struct ref_list *l, enum ref_kind kind, const char *name); /* NULL: there is none */
 int history_head(struct history *h, uint32_t *ret);
@@ -156,21 +156,19 @@ int history_head(struct history *h, uint32_t *ret);
 /* -- texts and changes ------------------------------------------------------------------------------------------- */
 
 enum commit_text {
-        COMMIT_MESSAGE,
-        COMMIT_AUTHOR,
-        COMMIT_DATE,
-        COMMIT_CHANGES
+        COMMIT_MESSAGE, /* as stored */
+        COMMIT_AUTHOR,  /* "Name <email>\n" */
+        COMMIT_DATE,    /* of the committer, in ISO 8601 with zone, and a newline */
+        COMMIT_CHANGES  /* against the first parent, a line for each path, as by git diff --name-status -M100%: "M\tpath", "R100\told\tnew" */
 };
-/* The message as stored; "Name <email>\n"; the committer date in ISO 8601 with zone; the changed paths against the first parent as "M\tpath\n"
- * (A D M T, and R100\told\tnew for a file renamed without a change; printed and quoted as by git diff --name-status -M100%). -EFBIG: the folders that
- * differ have more than about a million files and folders. */
+/* -EFBIG, for COMMIT_CHANGES: the folders that differ have more than about a million files and folders. */
 int history_text(struct history *h, uint32_t number, enum commit_text which, struct buffer *ret);
 /* Calls fn for each hunk of changed lines against the first parent, without context, in text files below 8 MB. A result of fn other than 0 ends the
  * calls and is returned. */
 struct commit_hunk {
         const char *path;     /* after the commit; of a deleted file, before it */
         struct slice text[2]; /* the whole file before and after; empty: no such file */
-        unsigned line[2], n[2]; /* first line, from 1, and number of lines; if that is 0, the line before */
+        unsigned line[2], n[2]; /* the first line, from 1, and the number of lines; if n is 0, the line before */
 };
 typedef int (*commit_hunk_fn)(void *user, const struct commit_hunk *h);
 int history_hunks(struct history *h, uint32_t number, commit_hunk_fn fn, void *user);
@@ -184,8 +182,8 @@ void history_subject(struct history *h, uint32_t number, struct buffer *ret);
 
 /* -- order ------------------------------------------------------------------------------------------------------- */
 
-/* *ret: `ancestor` is the commit itself or one of its ancestors. The first question about an ancestor reads the commits indexed after it (milliseconds
- * for tens of thousands); the last N_DESCENDANTS ancestors are cached. */
+/* *ret: true if `ancestor` is the commit itself or one of its ancestors. The first question about an ancestor reads the commits indexed after it
+ * (milliseconds for tens of thousands); the last N_DESCENDANTS ancestors are cached. */
 int history_descends(struct history *h, uint32_t commit, uint32_t ancestor, bool *ret);
 
 /* The first-parent line from `tip` (COMMIT_NONE: HEAD) back to the root, oldest first; free(). */
@@ -213,7 +211,7 @@ int commit_order_compare(const void *a, const void *b, void *place);
 /* The digest of the tree entries (id, mode, path) of `paths` at this commit: commits with equal sources share a build. Read from the store if it is
  * kept there. `paths` is NULL-terminated; empty: the whole tree. A missing path counts as absent, and is no error. */
 int history_source(struct history *h, uint32_t number, char *const *paths, struct digest *ret);
-/* *ret: the commit has this path; with COMMIT_NONE, some commit has it. The latter reads up to every commit's tree: a second for tens of thousands. */
+/* *ret: true if the commit has this path; with COMMIT_NONE, if any has it. That may read every commit's tree: a second for tens of thousands. */
 int history_has_path(struct history *h, uint32_t number, const char *path, bool *ret);
 /* Keeps a commit's digest beside results of the commit, so that they are found even after the repository has lost the commit. */
 int history_keep_source(struct history *h, struct store_txn *t, uint32_t number, char *const *paths, const struct digest *source);

@@ -105,8 +105,8 @@ int history_refs_in(struct history *h, struct store_txn *t, struct ref_list **re
 /* Indexes all new commits that the repository's refs reach, then the refs. The caller holds the repository's lock. */
 int history_index(struct history *h, git_repository *git, const struct progress *p, uint32_t *ret_new);
 
-/* After a failed walk from these commits or tags, as libgit2 does not say where it failed: -EIO with the name of an object that is there and
- * cannot be read; 0: there is none. */
+/* Finds why a walk from these commits or tags failed, as libgit2 does not say where: -EIO with the name of an object that is there and cannot be
+ * read; 0: there is none. */
 int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n);
 
 /* -- fetching and copying ------------------------------------------------------------------------------------------ */
@@ -114,12 +114,12 @@ int history_name_unreadable(git_repository *git, const git_oid *tips, size_t n);
 #define FETCH_BRANCHES "+refs/heads/*:refs/heads/*"
 #define FETCH_TAGS     "+refs/tags/*:refs/tags/*"
 
-/* Makes an empty repository that fetches from `url` in an empty folder, or a config in a repository without one. */
+/* Makes a repository that fetches from `url` in an empty folder, or a new config for a repository that has none. */
 int history_make_bare(const char *path, const char *url, git_repository **ret);
-/* Copies all objects as files. -EXDEV: `from` does not have all, as it borrows some or is a partial clone. After a failure `to` is unusable. */
+/* Copies all objects as files. -EXDEV: `from` lacks some, as it borrows them or is a partial clone. After a failure `to` is unusable. */
 int history_copy_objects(git_repository *from, git_repository *to);
 
-/* True if some of its packs, or of those that it borrows from, come from a partial clone. */
+/* True if a pack of the repository, or of one from which it borrows objects, comes from a partial clone. */
 bool history_is_partial(git_repository *git);
 
 /* Copies new objects, and sets branches, tags and HEAD as in the other repository. With `under` ("refs/submodules/<x>/") branches and tags go there,
@@ -131,17 +131,17 @@ int history_fetch_local(git_repository *from, git_repository *to, const char *un
 struct remote_fetch {
         git_repository *git;
         const char *url;
-        const char *under; /* as above; NULL: sets our branches, tags and HEAD */
+        const char *under; /* as for history_fetch_local(); NULL: sets our branches, tags and HEAD */
         int lock;          /* the repository's; that process holds it, too, until it ends */
         uint64_t silence_ns;
         const struct progress *progress;
 };
 int history_fetch_remote(const struct remote_fetch *q);
-/* Fetches from an address, local or remote, into our repository, which is locked. `under`: as above. */
+/* Fetches from an address, local or remote, into our repository, whose lock the caller holds (`lock`). `under`: as above. */
 int history_fetch(struct history *h, git_repository *git, const char *url, const char *under, int lock, const struct progress *p);
 
 /* -- the repository's lock: one process at a time fetches, indexes or makes snapshots -------------------------------- */
 
 /* Waits for the lock, then removes git's lock files and unfinished objects, which a killed solverfs left. If a person's git is writing there, its
- * files go, too, and it fails. -ECANCELED: `p` (may be NULL) said so while another process held the lock. */
+ * files go, too, and that git fails. -ECANCELED: `p` (may be NULL) said so while another process held the lock. */
 int history_lock(const char *repos_dir, const char *name, const struct progress *p, int *ret_fd);

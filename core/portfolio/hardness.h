@@ -12,11 +12,11 @@
 #include "core/portfolio/learner.h"
 
 #define HARDNESS_LEVELS         15
-#define HARDNESS_VARIANCE_LEAST .09 /* of a prediction */
+#define HARDNESS_VARIANCE_LEAST .09 /* lower bound of struct hardness.variance */
 
 struct hardness {
         size_t arms;
-        double limit;
+        double limit; /* seconds, for all arms of a query together */
         struct hardness_arm {
                 double location;   /* m_a */
                 double spread;     /* of the noise */
@@ -29,20 +29,20 @@ struct hardness {
 void hardness_init(struct hardness *h, size_t arms, double limit);
 void hardness_done(struct hardness *h);
 
-double hardness_level(size_t g); /* of the grid */
-/* The chance that the arm has not solved a query of that level after exp(log_seconds) seconds. `offset`: added to the arm's location. */
+double hardness_level(size_t g); /* the hardness at point g < HARDNESS_LEVELS of the grid */
+/* The chance that the arm has not solved a query of hardness `level` after exp(log_seconds) seconds. `offset` is added to the arm's location. */
 double hardness_survival(const struct hardness *h, size_t arm, double log_seconds, double offset, double level);
 
-struct hardness_seen {
+struct hardness_seen { /* a query's hardness, given the attempts on it */
         double mean, variance;
 };
 struct residual { /* of an arm on a query; both 0 if the arm did not run or gave up */
         double apart;  /* expected distance of the logarithm of its time from location + hardness */
         double weight; /* how informative that is: 0 not at all, 1 as a run that solved the query */
 };
-/* Returns the hardness of a query after its attempts, and the residual of each arm, without `offset`. `mean`: the hardness predicted from similar queries.
- * offset[a]: added to the arm's location for this query; NULL: nothing. */
+/* Returns the hardness of a query after its attempts, and each arm's residual. `mean` is the hardness predicted from similar queries. offset[a] is
+ * added to the location of arm a for this query (NULL: 0); residuals are measured without it. */
 struct hardness_seen hardness_after(const struct hardness *h, const struct attempt *attempts, double mean, const double *offset,
                                    struct residual *residuals);
-/* Fits to the attempts on n queries, one for each arm, starting from the last fit. `predicted`: each query's mean before its attempts. */
+/* Improves the fit in `rounds` rounds over n queries. seen[]: for each query the attempts of all arms. predicted[]: each query's `mean`, as above. */
 void hardness_fit(struct hardness *h, const struct attempt *seen, size_t n, const double *predicted, unsigned rounds);

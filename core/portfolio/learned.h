@@ -1,5 +1,5 @@
-/* Learners that know the trials of a portfolio. They stay in the workspace between cases, so that each trial is told once. Each running case has a
- * learner to itself. Threads: any. */
+/* Learners that were told the trials of a portfolio (struct trial: the portfolio on one case). The workspace keeps them between cases, so that a
+ * learner is told each trial once. Each running case has a learner to itself. Threads: any. */
 #pragma once
 
 #include "core/portfolio/portfolio.h"
@@ -13,6 +13,6 @@ struct learned {
         struct learned *older;
 };
 
-/* Takes a learner that was told all trials of the epoch. It is the caller's until learned_give(). */
+/* Takes a learner that was told all trials of the epoch, and leaves out the arms that were wrong. It is the caller's until learned_give(). */
 int learned_take(struct workspace *w, const struct portfolio *p, struct learned **ret);
 void learned_give(struct workspace *w, struct learned *l);

@@ -6,7 +6,7 @@
  *     learner_end(l, attempts);
  *
  * A query that begins and does not end leaves no trace. learner_tell() is learner_begin() and learner_end() in one. It is cheaper if the caller
- * passes the expectation that the query began with.
+ * passes what learner_expected() returned when the query began.
  *
  * A learner depends on these calls alone: equal calls and an equal seed give equal steps. To save a learner, save the features, attempts and
  * expectations of its queries; to load it, tell them to a new one.
@@ -32,7 +32,7 @@ struct attempt {
 
 struct learner;
 
-/* Parts of the default that can be left out for an ablation. */
+/* Parts of the default method that an ablation can leave out. */
 enum {
         WITHOUT_FEATURES = 1, /* every earlier query counts the same */
         WITHOUT_HARDNESS = 2, /* no model of runtimes: only what similar queries showed */
@@ -78,5 +78,5 @@ void learner_end(struct learner *l, const struct attempt *attempts);
 
 /* The method's expectation of the latest query, as numbers (`ret` may be NULL). Returns how many there are; 0: none. */
 size_t learner_expected(const struct learner *l, double *ret);
-/* Learns the outcome of a query that began with this expectation (NULL: computed now). */
+/* Learns the outcome of a query. `expected`: learner_expected() when it began; NULL: computed now. */
 void learner_tell(struct learner *l, const double *features, const double *expected, const struct attempt *attempts);

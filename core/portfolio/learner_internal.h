@@ -12,7 +12,7 @@ struct selector {
         void (*begin)(struct learner *l, void *state); /* begins a query */
         /* The next turn, perhaps of an arm that had one before; `left`: seconds left of the limit, more than 0. False if none is worth it. */
         bool (*next)(struct learner *l, void *state, const struct attempt *attempts, double left, struct step *ret);
-        /* Takes the outcome, before the query is added to the past. Called after begin() or expect(), perhaps without next(). */
+        /* Learns the outcome; the query is not yet in learner.seen. Called after begin() or expect(), perhaps without next(). */
         void (*learn)(struct learner *l, void *state, const struct attempt *attempts);
         /* expected(): the numbers that begin() computes and learn() needs, and how many (`ret` may be NULL). expect() takes them in place of begin(). */
         size_t (*expected)(const struct learner *l, const void *state, double *ret);
@@ -29,7 +29,7 @@ struct learner {
         const struct selector *selector;
         void *state;              /* the selector's */
         bool *left_out;           /* arms that get no turn */
-        struct attempt *attempts; /* scratch: arms left out count as failed */
+        struct attempt *attempts; /* scratch of learner_next(), in which arms left out count as failed */
 };
 
 extern const struct selector selector_survival;

@@ -10,16 +10,16 @@
  * a program of this machine. {case} is appended if the command has none.
  *
  *   key         default    meaning
- *   arm                    repeated; in the order of listings
- *   timeout     20s        T: for all arms of a case together
+ *   arm                    one for each arm, in the order of listings
+ *   timeout     20s        for all arms of a case together
  *   memory      4g         for all arms of a case together, stopped ones included
- *   selector               of older versions: `survival`, which every portfolio uses now
- *   seed        1
+ *   selector               obsolete: only `survival` is accepted, which every portfolio uses
+ *   seed        1          of the learner's random choices
  *
  * The learned state is the list of trials: a record for each case that the portfolio answered, with its features and the attempts of all arms. A
  * learner is made by telling it the trials in order. One transaction stores a record under the portfolio's epoch and the next number, and notes it
- * for the case, so no crash can separate an answer from its record. The epoch is a digest of all settings (revisions as commits) and of the number of
- * resets. Another epoch begins anew; the old one's records stay.
+ * for the case, so no crash can separate an answer from its record. The epoch is a digest of all settings (revisions by build key) and of the number
+ * of resets. A new epoch begins without trials; the old one's records stay.
  *
  * Threads: any. */
 #pragma once
@@ -38,8 +38,8 @@ struct arm {
         /* … or a command's */
         struct recipe *recipe;   /* owns a ref; the solver's, or made from the command */
         char program[PATH_SIZE]; /* the path of the command's first word */
-        struct digest bytes;     /* of that program, or of an arm exec:PATH; zero for a solver of a repository */
-        struct digest identity;  /* of the arm: commit, recipe with its limits, and seed; or command and the program's bytes */
+        struct digest bytes;     /* of that program's file, or of an arm exec:PATH's; zero for a solver of a repository */
+        struct digest identity;  /* of the arm: build key, how the recipe runs it, limits, and seed; or command and the program's bytes */
         char *problem;           /* why it cannot be run (no such revision, no such program); NULL if it can */
 };
 
@@ -59,7 +59,8 @@ DECLARE_REFS(portfolio)
 int portfolio_open(struct workspace *w, const char *name, struct portfolio **ret);
 /* The names in the config, sorted; strings_free(). */
 int portfolio_names(struct workspace *w, char ***ret, size_t *ret_n);
-/* Writes a portfolio into the config. `settings`: keys and values, alternating, NULL at the end. -EEXIST if it exists; -EINVAL if a setting is wrong. */
+/* Writes a portfolio into the config. `arms` ends with NULL, as does `settings`: key, value, key, … -EEXIST: the name is taken. -EINVAL: a setting is
+ * wrong. -ENOENT: an arm's solver or revision is not found. */
 int portfolio_add(struct workspace *w, const char *name, char *const *arms, const char *const *settings);
 int portfolio_remove(struct workspace *w, const char *name);
 /* Begins a new epoch. */
@@ -70,7 +71,7 @@ int portfolio_reset(struct workspace *w, const char *name);
 struct trial_run {
         struct attempt attempt;
         enum verdict verdict; /* if it ended by itself */
-        bool known;           /* from a fact, without a run */
+        bool known;           /* from an earlier run: arm_known() */
 };
 struct trial {
         uint32_t number, case_id;
@@ -84,27 +85,28 @@ struct trial {
         enum verdict verdict;   /* sat or unsat; else timeout, or unknown if every arm gave up before */
         uint32_t winner;        /* n_arms: none */
         double seconds;         /* of all arms together */
-        int64_t measured;
-        char *alarm; /* two arms, or an arm and the case itself, disagree; "" if not */
+        int64_t measured;       /* seconds since 1970 */
+        char *alarm; /* two arms, or an arm and the case's :status, disagree; NULL or "" if not */
 };
 struct trial *trial_new(size_t n_arms);
 struct trial *trial_free(struct trial *t); /* NULL */
 DEFINE_CLEANUP(struct trial *, trial_free)
 #define cleanup_trial cleanup(trial_freep)
 
-/* Stores it as the next trial of the epoch, with a number no less than its old one. *ret: the trial that the case has, if it stands; else NULL. */
+/* Stores `t` as the next trial of the epoch: t->number is the least number on entry, and the one given on return. If the case has a trial that
+ * stands, *ret is that one, and nothing is stored; else *ret is NULL. */
 int trial_put(struct workspace *w, const struct portfolio *p, const struct case_info *info, struct trial *t, struct trial **ret);
-/* -ENOENT if there is none, or it does not stand: its arm was wrong since, another one contradicts it, or it had no arm and now has one. */
+/* -ENOENT if there is none, or it does not stand: its winner was wrong since, another arm contradicts it, or it had no arm to run and now has one. */
 int trial_find(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret);
 int trial_find_any(struct workspace *w, const struct portfolio *p, uint32_t case_id, struct trial **ret); /* also a trial that is taken back */
-int trials_taken_back(struct workspace *w, const struct portfolio *p, uint64_t *ret); /* how many were taken back and replaced */
+int trials_taken_back(struct workspace *w, const struct portfolio *p, uint64_t *ret); /* how many of the epoch were taken back and replaced */
 struct trial_list {
         struct trial **list; /* by number */
         size_t n;
 };
 void trial_list_done(struct trial_list *l);
 #define cleanup_trial_list cleanup(trial_list_done)
-/* From this number on. */
+/* The epoch's trials from this number on, without damaged ones. */
 int trials_read(struct workspace *w, const struct portfolio *p, uint32_t from, struct trial_list *ret);
 
 /* The run of an arm alone, up to the portfolio's limit: a solver's fact, or a command's run kept by arm_keep(). -ENOENT if not known. */
@@ -144,5 +146,5 @@ struct features_value {
         struct value value;
         struct buffer text;
 };
-/* The query whose value is that text. -EOPNOTSUPP with a sentence: the case does not parse. */
+/* The query whose value is that text, as a struct features_value. It fails with -EOPNOTSUPP and a sentence if the case does not parse. */
 struct query *query_features(struct workspace *w, struct case_info *info);

@@ -3,10 +3,10 @@
 
 #include "core/portfolio/portfolio.h"
 
-/* The case's features: those of SMT-LIB, then those of DIMACS. NaN: not known; a case that does not parse has only NaN. */
+/* The case's features: those of SMT-LIB, then those of DIMACS. NaN: not known; a case that does not parse has only NaN. free(*ret). */
 int portfolio_features(struct workspace *w, const struct case_info *info, size_t *ret_n, double **ret);
 size_t portfolio_n_features(void); /* of both formats together */
-uint64_t portfolio_features_id(void); /* of the list of their names; not 0 */
+uint64_t portfolio_features_id(void); /* a hash of the list of their names; not 0 */
 
 /* True for an answer that contradicts the case's :status. */
 static inline bool is_wrong(enum verdict v, const struct case_info *info)
@@ -19,7 +19,7 @@ static inline enum ending ending_of(enum verdict v)
         return verdict_is_decided(v) ? ENDING_SOLVED : v == VERDICT_TIMEOUT ? ENDING_STOPPED : ENDING_FAILED;
 }
 
-/* Keys of a number below an epoch; trial.c and trust.c list the kinds. */
+/* A key of TABLE_PORTFOLIOS, made in `key`: epoch, kind, number. trial.c and trust.c list the kinds. */
 #define TRIAL_KEY_SIZE (DIGEST_SIZE + 1 + 4)
 struct slice trial_key(uint8_t key[TRIAL_KEY_SIZE], const struct digest *epoch, char kind, uint32_t number);
 
@@ -29,18 +29,18 @@ int portfolio_count(struct store_txn *t, struct slice key); /* increments it */
 
 /* -- trust.c -- */
 
-/* An arm that answered against a case's :status gets no more queries in this epoch, and its answers are taken back. -ENOENT if it was never wrong, or
- * each such :status has come into doubt since (JUDGED_CONTRADICTED). ret_why: free(), or NULL. */
+/* An arm that answered against a case's :status gets no more queries in this epoch, and its answers are taken back. arm_was_wrong(): -ENOENT if the
+ * arm was never wrong, or each such :status has come into doubt since (JUDGED_CONTRADICTED). `ret_why` may be NULL; free(*ret_why). */
 int arm_note_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id, const char *why);
 int arm_was_wrong(struct workspace *w, const struct portfolio *p, size_t arm, char **ret_why);
-/* Warns of an arm that this case excluded. Called when the case is over: until then, another arm may agree with it. */
+/* Warns of an arm that this case excluded. Called when the case is over: until then, another arm may agree with it and put the :status in doubt. */
 void arm_warn_wrong(struct workspace *w, const struct portfolio *p, size_t arm, uint32_t case_id);
 
 enum judgement {
         JUDGED_STANDS,
         JUDGED_WRONG,       /* against the case's :status */
-        /* By an arm that was never wrong, and the case has no :status; or two arms of different solvers, not wrong elsewhere, agree against the
-         * :status. Nobody knows who is right. */
+        /* Nobody knows who is right: the case has no :status, and an arm that was never wrong gives the other answer; or two arms of different
+         * solvers, not wrong on another case, agree against the :status. */
         JUDGED_CONTRADICTED
 };
 /* Compares the arm's answer with the :status and the other answers, runs[p->n_arms]. If any differs, *ret_why (allocated; NULL before) says so,
@@ -49,5 +49,5 @@ enum judgement answer_judge(struct workspace *w, const struct portfolio *p, cons
                             char **ret_why);
 /* Each arm's known answer, in this trial (NULL: none) or alone; zero if not known. free() the list. */
 struct trial_run *answers_known(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);
-/* False if present knowledge takes its answer back, or has an arm for a case that had none. */
+/* False if its answer is taken back by what is known now, or if it found no arm that could run and now there is one. */
 bool trial_stands(struct workspace *w, const struct portfolio *p, const struct case_info *info, const struct trial *t);

@@ -17,7 +17,7 @@ struct trial_query {
         struct workspace *workspace;
         struct portfolio *portfolio; /* owns a ref */
         struct case_info *info;      /* owns a ref */
-        size_t alone;                /* the only arm; n_arms: the portfolio */
+        size_t alone;                /* the index of the only arm; n_arms: all arms take turns */
         struct running *remote; /* owned; for arms on a cluster; NULL: not begun, or the arms run here */
 };
 
@@ -29,7 +29,7 @@ static inline bool trial_is_alone(const struct trial_query *q)
 struct lane {                  /* an arm on this case */
         struct runner *runner; /* NULL: not begun, or over */
         struct held held;
-        uint64_t memory_now; /* while it is stopped */
+        uint64_t memory_now; /* bytes that it holds while it is stopped; else 0 */
         bool asked;          /* its run on the cluster was asked for */
         bool again;          /* it was ended from outside, and begun again */
 };
@@ -65,19 +65,19 @@ int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum j
 
 /* -- lane.c -- */
 
-/* A solver's programs or the arm's own, held until held_done(). -ENODATA if its commit cannot be built. */
+/* Holds the programs of a solver's build, or a command's program, until held_done(). -ENODATA if the commit cannot be built. */
 int arm_hold(struct workspace *w, const struct arm *a, struct held *ret);
 /* Starts the arm. If stopped arms hold too much memory, the largest of them are ended first. -ENODATA if it cannot be built. */
 int lane_begin(struct running *run, size_t arm);
 /* Runs it until step->until, or its end. */
 int lane_go_on(struct running *run, const struct step *step);
-void lane_end(struct running *run, size_t arm); /* leaves its sandbox to the job after this one */
+void lane_end(struct running *run, size_t arm); /* ends its run; leaves its sandbox to the slot's next job */
 
 /* -- running_remote.c -- */
 
 /* The cluster of the arms; NULL: here. -ENOTSUP with a sentence if they are on two machines, whose times cannot be compared. */
 int running_place(const struct portfolio *p, struct worker_pool **ret);
-/* Takes turns as far as the known runs allow, and adds the next run to `ret`. It holds no learner during the wait: hundreds of cases may wait for
- * hours. */
+/* Takes turns as far as the known runs allow, and adds the run that is missing, if any, to `ret`. No learner is held during the wait: hundreds of
+ * cases may wait for hours. */
 int running_need_remote(struct trial_query *q, struct query_list *ret);
-struct running *running_end_remote(struct running *r); /* NULL, which it may be */
+struct running *running_end_remote(struct running *r); /* frees `r`, which may be NULL; returns NULL */

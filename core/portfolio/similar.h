@@ -37,5 +37,5 @@ void similar_init(struct similar *s, size_t features);
 void similar_done(struct similar *s);
 /* The `most` queries nearest to one with these features (NaN: not known), nearest first. Returns their number. */
 size_t similar_nearest(const struct similar *s, const double *features, size_t most, struct neighbour *ret);
-/* Adds a query, with the number n. */
+/* Adds a query; its index is the n before the call. */
 void similar_add(struct similar *s, const double *features);

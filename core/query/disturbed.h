@@ -5,7 +5,7 @@
 
 #include "core/query/noted_cell.h"
 
-/* For fact_note(): notes a flagged fact, and drops the row of one that is not flagged. */
+/* For fact_note(): adds the row of a flagged fact that was measured here, and drops the row of any other (a cluster's are not measured again). */
 int disturbed_note(struct store_txn *t, const struct noted_fact *f);
 /* The number of results waiting to be measured again. */
 int disturbed_count(struct workspace *w, size_t *ret);

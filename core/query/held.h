@@ -21,4 +21,4 @@ void held_done(struct held *h);
 
 /* A runner that an earlier job of the slot has left, if it can become the wanted one, else a new one. */
 struct runner *job_runner(struct job *j, const struct runner_options *o);
-void job_leave_runner(struct job *j, struct runner *r); /* ends its run, if any; NULL: nothing */
+void job_leave_runner(struct job *j, struct runner *r); /* leaves it to the slot's next job; ends its run, if any; `r` may be NULL */

@@ -1,8 +1,8 @@
 /* Machines by name: this one, those of clusters (worker_pool.h), and those whose measurements were imported. A machine's name is part of each run's
  * key (core/run/host.h), so results of two machines never mix. A cell names the machine whose results it asks for (struct cell).
  *
- * A build's record names the program that this machine made last. A commit's program on another machine is kept apart, under the recipe's build
- * part and the sources. In TABLE_META:
+ * A build's record leads to one program. The programs that other machines ran are noted apart, by the digests of the machine's name and of the
+ * commit's source (machine_source()). In TABLE_META:
  *
  *     machine/name/<name>                     the store has something from this machine
  *     machine/programs/<machine>/<source>     digests of programs, the last imported one at the end
@@ -20,7 +20,7 @@ int machine_find(struct workspace *w, const char *word, char **ret);
 
 /* The digest of everything a build of the commit depends on, except for what it used of a machine. */
 int machine_source(struct solver *s, uint32_t commit, struct digest *ret);
-/* A placeholder digest for the program that was run there, if its bytes are unknown. */
+/* A placeholder for the digest of the program that a machine ran, if its bytes are unknown. */
 void machine_unknown_program(const char *machine, const struct digest *source, struct digest *ret);
 /* Notes a program of a machine; call it in the transaction that puts the program's facts. */
 int machine_note(struct store_txn *t, const char *machine, const struct digest *source, const struct digest *program);

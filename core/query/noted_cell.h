@@ -1,8 +1,8 @@
 /* The secondary index of facts: finds certain facts without reading them all. A row names the cell of a fact (solver, commit, case, seed, time
  * limits). Its reader looks the fact up, and skips the row if the case or the solver was removed or the answer was measured again.
  *
- * Rows are in TABLE_META. <fact> is a digest of the fact's key. The value is the cell, followed by the second column,
- * then '@' and the name of the machine if the fact was imported from another one (version 4; in some stores 3):
+ * Rows are in TABLE_META. <fact> is a digest of the fact's key. A row's value is the cell, then what the second column below says, then '@' and the
+ * machine's name if the fact was imported from another machine (the value's version is then 4, in some stores 3):
  *
  *     wrong/<fact>                           the answer contradicts the case's status
  *     disturbed/<fact>      tries            every sample was disturbed (disturbed.h)
@@ -20,13 +20,13 @@ struct noted_fact {              /* all borrowed */
         struct slice key; /* the fact's, in TABLE_FACTS */
         const struct fact *fact;
 };
-/* Writes the rows of a fact, and its setting's name, in the transaction that puts the fact. Nothing else can be read in that transaction, so *f
- * brings the commit along. */
+/* Writes the rows of a fact, and its setting's name, in the transaction that puts the fact. The commit's id cannot be looked up in that transaction,
+ * so *f has it. */
 int fact_note(struct store_txn *t, const struct noted_fact *f);
 /* Puts the fact's row below a prefix, with `rest` behind its cell; drops it if `holds` is false. */
 int note_set(struct store_txn *t, const char *prefix, const struct noted_fact *f, bool holds, struct slice rest);
 int note_drop(struct store_txn *t, const char *row);
-/* A cell by its numbers, without `program`: the beginning of a value of these rows and of those of re-measurements. */
+/* Reads or writes a cell as numbers, all of *c but `program`. The values of these rows, and of those in run_notes.c, begin with it. */
 void transfer_numbers(struct transfer *t, struct remeasured *c);
 struct remeasured numbers_of(const struct cell *cell);
 
@@ -52,7 +52,7 @@ int notes_read(struct workspace *w, const char *prefix, struct notes *ret);
 void notes_done(struct notes *n);
 #define cleanup_notes cleanup(notes_done)
 
-struct noted_cell { /* the cell that a row names, and the references that keep it alive; its machine is the row's */
+struct noted_cell { /* the cell that a row names, and the references that keep it alive; cell.machine is in the struct note */
         struct cell cell;
         struct fact *fact; /* a ref; the cell's present fact, brief */
 };

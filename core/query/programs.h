@@ -1,17 +1,17 @@
 /* Programs without a repository: `exec:PATH ARG …` names a program of this machine with a command line, wherever a version is named.
  *
  * Each program is a commit of the solver `programs`, which is made when the first program is named. From then on it is like any other solver: its
- * commits are built (the file is kept), run, compared, shown in the mount. A commit is the file's name (which is $0) and bytes and the command line,
- * and has no parents; its tag is the program's name. The config has a [binary "programs NAME"] for each, with `run` and `seed`; limits and `effort` are
- * in [solver "programs"].
+ * commits are built (the file is kept), run, compared, shown in the mount. A commit stands for a file's name (which is $0), its bytes and a command
+ * line. It has no parents, and its tag is the program's name. The config has a [binary "programs NAME"] for each, with `run` and `seed`; limits and
+ * `effort` are in [solver "programs"].
  *
  *     'exec:/usr/bin/z3 -st'                                   runs z3 -st {case}
  *     'exec:/usr/bin/z3 smt.random_seed={n} {case}'            the word with {n} (or {seed}) is used only with a seed
- *     'exec:/opt/a/sat --seed {n}'                             so is the option before a lone {n}
+ *     'exec:/opt/a/sat --seed {n}'                             a lone {n} and the option before it likewise
  *     "exec:'/opt/my solver/sat' {case} /dev/null"             a path with blanks
  *
- * The name is what the program's --version prints (`Z3-4.8.12`), else the file's name and eight digits of its digest (`sat@1a2b3c4d`), and the
- * arguments; eight digits more where another program has that name already.
+ * The name begins with what the program's --version prints (`Z3-4.8.12`), or else with the file's name and eight digits of its digest
+ * (`sat@1a2b3c4d`). The arguments follow, and eight more digits if another program has that name already.
  *
  * Threads: any. */
 #pragma once

@@ -17,10 +17,10 @@ struct build_value {
 };
 struct file_value { /* a program, or a scrambled input */
         struct value value;
-        int fd; /* owned; keeps the program in the folder */
+        int fd; /* owned; while it is open, the program stays in the folder */
 };
 struct value *file_value_new(const struct query_type *type, int fd);
-int file_value_fd(struct value *v); /* another descriptor, which also keeps the program; -1: errno */
+int file_value_fd(struct value *v); /* one more such descriptor, the caller's; -1: errno */
 void file_value_done(struct value *v);
 struct run_value {
         struct value value;
@@ -35,13 +35,13 @@ struct cell {
         struct case_info *info;
         bool has_seed;
         uint64_t seed;
-        uint64_t scramble; /* 0: none; else `info` is an input scrambled by this seed (scrambled.h); used for texts and listings only */
+        uint64_t scramble; /* 0: none; else `info` is an input scrambled by this seed, which is only for texts and listings (but see scrambled.h) */
         uint64_t wall_ns; /* 0: the recipe's */
         /* 0: times are wall-clock times. Else the limit of CPU time, and times are CPU times; the wall-clock limit is then CPU_PATIENCE times this,
          * whatever wall_ns says. */
         uint64_t cpu_ns;
         /* NULL: the machine where the solver's runs are done. Else a machine's name (machines.h), borrowed: only its stored results, nothing is run. A
-         * result is then the one under the longest limits, unless wall_ns or cpu_ns asks for one. */
+         * result is then the one under the longest limits, unless wall_ns or cpu_ns asks for a limit. */
         const char *machine;
 };
 
@@ -53,25 +53,25 @@ static inline int64_t cell_first_mtime(const struct commit *c, const struct case
         return MAX(commit_mtime(c), info->added);
 }
 
-/* A limit that a finding or a campaign has in seconds; 4.1 s are no nanosecond less. */
+/* The nanoseconds of a limit that a finding or a campaign has in seconds; rounded, so that 4.1 s do not lose one. */
 static inline uint64_t seconds_ns(double seconds)
 {
         return (uint64_t)(seconds * 1e9 + 0.5);
 }
 
 int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct query **ret);
-/* The same, but built anew if something that the build used has changed (commit_tools_changed()). `build`: the commit's build key; NULL: not known. */
+/* The same, but built anew if something that the build used has changed (commit_tools_changed()). `build`: its key; NULL: it is computed. */
 int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The moving average of the repository's build times; 0: none was built. */
 uint64_t build_usual_ns(struct workspace *w, const struct solver *s);
-/* `output` NULL: {bin}. `kept`: never builds; -ENOENT if it would have to. */
+/* The value is a file_value. `output`: the name of one of the build's files; NULL: the first one, {bin}. `kept`: never builds; -ENOENT instead. */
 int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret);
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
 /* A measurement of a cell by its number, from 0, for callers that need the variation. Each is kept for good: the same number is the same measurement.
  * The cell's value is chosen among all of them (cell_value.h). The value of the query is a run_value. */
 int query_sample(struct workspace *w, const struct cell *cell, uint32_t sample, struct query **ret);
 
-/* Calls fn for each kept measurement in the order of numbers, without those of --again. A result of fn other than 0 ends the calls and is returned.
+/* Calls fn for each kept measurement in the order of numbers, except re-measurements. A result of fn other than 0 ends the calls and is returned.
  * -ENOENT: the commit is not built, or cannot be. */
 typedef int (*sample_fn)(void *user, uint32_t sample, const struct fact *f);
 int samples_known(struct workspace *w, const struct cell *cell, bool brief, sample_fn fn, void *user);
@@ -88,7 +88,7 @@ void cell_set_timeout(struct cell *cell, bool is_cpu_time, uint64_t timeout_ns);
 /* Turns a cell into run n of it. If the recipe has a seed, the seed increases by n, and 0 is returned; else n is returned, the repetition for
  * query_sample(). Run 0 is the cell as it is. */
 uint32_t cell_draw(struct cell *cell, uint32_t n);
-/* The limits of a cell. */
+/* The limits of the cell's runs: the recipe's, but with the cell's own time limit if it has one. */
 void cell_limits(const struct cell *cell, struct recipe_limits *ret);
 /* The seconds of a fact by the cell's clock: fact_seconds(), or CPU time, which for a timeout is the whole limit. */
 double cell_seconds(const struct cell *cell, const struct fact *f);
@@ -122,7 +122,7 @@ int build_programs_state(struct workspace *w, uint64_t *ret);
 uint64_t runs_remeasured(struct workspace *w);
 /* Makes mounts forget what they know of the solver. Call it in the transaction that replaces the value of a build, or one computed from runs. */
 void replaced_note(struct store_txn *t, const struct solver *s);
-/* Calls fn for the re-measurements after the first `since`, of which the last REMEASURED_KEPT are recorded. */
+/* Calls fn for each re-measurement but the first `since`. Only the last REMEASURED_KEPT are recorded. */
 #define REMEASURED_KEPT 1024
 struct remeasured {
         uint32_t solver, info; /* numbers of the solver and the case; case 0: a build or a reduction, with all that depends on it */
@@ -143,7 +143,7 @@ typedef int (*wrong_answer_fn)(void *user, enum answer_alarm a, const char *line
 int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn fn, void *user);
 /* Prints such a line for a wrong fact. */
 void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret);
-/* 1 and the line if cells contradict each other on the case or query, where `f` (NULL: none) has an answer that is not known to be wrong; else 0. */
+/* 1 and the line if two cells contradict each other on the case or query. 0 if none do, or if the fact `f` is NULL, is wrong or has no answer. */
 int dispute_find(struct workspace *w, const struct case_info *info, const struct fact *f, struct buffer *ret);
 /* Call this when the status of a case becomes known: stored answers may be wrong. */
 int answers_look_again(struct workspace *w, uint32_t info);

@@ -10,7 +10,7 @@ int build_record_find(struct workspace *w, struct solver *s, uint32_t commit, co
 int query_build_of(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The program under which a build's results are stored. -ENOENT: not built, or failed. */
 int build_program_find(struct workspace *w, const struct digest *build, struct digest *ret);
-/* Puts the build's program, in the record's transaction. `used`: the digest of what the build used, kept in the same row; zero: unknown, not kept. */
+/* Puts the build's program, in the record's transaction. `used`: the digest of the list of what it used, kept in the same row; zero: not known. */
 int build_program_put(struct store_txn *t, const struct digest *build, const struct build_record *record, const struct digest *used);
 /* The same as commit_tools_changed(), for a build's key. */
 bool build_tools_changed(struct workspace *w, const struct digest *build, char **ret_path);
@@ -25,7 +25,7 @@ void join_run_key(const struct digest *program, const struct digest *case_id, co
 void run_key_of(const struct digest *program, const struct cell *cell, uint8_t ret[RUN_KEY_SIZE]);
 #define FACT_KEY_SIZE (RUN_KEY_SIZE + 8 * N_LIMITS)
 void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limits, uint8_t ret[FACT_KEY_SIZE]);
-void fact_clamp(struct fact *f, const struct recipe_limits *asked);
+void fact_clamp(struct fact *f, const struct recipe_limits *asked); /* a timeout under longer limits gets the times that it has under `asked` */
 
 /* True if all programs of the build are in the store; true for a failed build. */
 bool build_is_usable(struct workspace *w, const struct build_record *record);
@@ -34,6 +34,6 @@ bool build_is_usable(struct workspace *w, const struct build_record *record);
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/, scrambled/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
 
-/* Builds a commit, even if it is known, and keeps only its programs. `key`: as in struct build_request. */
+/* Builds a commit, even if it is known. Stores its programs, but not *ret. `key`: the build's, by which others can follow the log; NULL: none can. */
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
                  struct build_record **ret);

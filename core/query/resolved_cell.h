@@ -8,15 +8,15 @@
 
 struct resolved_cell {
         struct digest build; /* the key of the commit's build, done or not; zero for a named machine */
-        struct recipe_limits limits; /* the requested ones; memory 0 (a recipe's never is): a named machine, any limit there */
+        struct recipe_limits limits; /* the requested ones. For a named machine memory is 0 (a recipe's never is): any limit */
         bool any_limits;         /* of a named machine without a requested time limit: the result under the longest limits counts */
-        bool knows_machine;      /* false: a cluster whose machine is not known yet, so no results are (cell_machine()) */
+        bool knows_machine;      /* false: a cluster whose machine is not known yet (cell_machine()), so no result is found */
         struct digest setting;   /* the last part of the run keys */
         struct digest *programs; /* owned; a named machine may have several */
         size_t n_programs;       /* 0: the commit is not built */
 };
-/* Resolves a cell; cell->info is ignored. `build`: the key of the commit's build; NULL: not known yet. 0 also for a commit that is not built. Call
- * resolved_done() on *ret in any case. */
+/* cell->info is ignored. `build`: the key of the commit's build; NULL: it is computed. 0 also for a commit that is not built. Call resolved_done() on
+ * *ret in any case. */
 int cell_resolve(struct workspace *w, const struct cell *cell, const struct digest *build, struct resolved_cell *ret);
 void resolved_done(struct resolved_cell *r);
 #define cleanup_resolved cleanup(resolved_done)
@@ -24,7 +24,7 @@ void resolved_done(struct resolved_cell *r);
 void resolved_run_key(const struct resolved_cell *r, const struct case_info *info, uint8_t ret[RUN_KEY_SIZE]);
 int resolved_find(struct workspace *w, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret); /* as run_find() */
 int resolved_find_in(struct store_txn *t, const struct resolved_cell *r, const struct case_info *info, bool brief, struct fact **ret);
-/* The sha256 of each input with an answer, sorted, some twice; `any`: with any fact, which is quicker. */
+/* The sha256 of each input with an answer, sorted, some twice. `any`: of each with any fact, also under other limits, which is quicker. */
 int resolved_digests(struct workspace *w, const struct resolved_cell *r, bool any, struct digest_list *ret);
 /* The cases with an answer, in the order of ids, without removed ones. `any`: as above; resolved_find() then tells
  * whether a fact answers. `memo` may be NULL. Call case_selection_done() on *ret after an error, too. */

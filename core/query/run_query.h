@@ -18,24 +18,24 @@ struct run_query {
 };
 
 /* *q comes zeroed from allocate(). After success or failure query_unref() frees it, if its type has run_query_done(). `build`: the key of the commit's
- * build; NULL: not known. */
+ * build; NULL: it is computed. */
 int run_query_init(struct run_query *q, const struct query_type *type, struct workspace *w, const struct cell *cell, const struct digest *build);
-/* Runs the commit's programs on the case: *ret, or *ret_failed if the commit cannot be built. Keeps nothing. */
+/* Runs the commit's programs on the case: *ret, or *ret_failed if the commit cannot be built. Stores nothing. */
 int run_query_measure(const struct run_query *q, struct job *j, struct fact **ret, struct build_record **ret_failed);
 void duration_key(const struct run_query *q, char ret[128]); /* the key in TABLE_META of the duration of the case's last run */
 
-/* Functions of their query types. */
+/* Functions for the query types of runs. */
 enum resource run_query_resource(const struct query *query);
 void run_query_describe(const struct query *query, struct buffer *ret);
 bool run_query_gone(const struct query *query);
 void run_query_done(struct query *query);
-struct value *run_value_new(struct fact *fact, struct build_record *failed); /* takes refs */
+struct value *run_value_new(struct fact *fact, struct build_record *failed); /* adds a ref to each; one may be NULL */
 
 /* -- query_sample.c -- */
 
 int sample_find(const struct run_query *q, const struct resolved_cell *resolved, struct fact **ret);
 /* True if several measurements are kept. */
 bool samples_are_kept(struct workspace *w, const struct resolved_cell *resolved, const struct case_info *info);
-/* Keeps a measurement under number q->sample, or, with `is_again`, as one more of `run --again`. Chooses the cell's value again, and tells mounts if
+/* Keeps a measurement under number q->sample, or, with `is_again`, as one more re-measurement. Chooses the cell's value again, and tells mounts if
  * it changes. *ret_value, if not NULL: a ref of the value. */
 int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, struct fact **ret_value);

@@ -21,15 +21,15 @@ struct scrambled_input {
 };
 /* The inputs made of a case, by seed; `of` NULL: of all cases. free(*ret). */
 int scrambled_list(struct workspace *w, const struct digest *of, struct scrambled_input **ret, size_t *ret_n);
-/* Gives a scrambled input the status of the case that it was made of. `all` is read only if the case has been renamed since; it serves many inputs, and
- * its list is the caller's to free. -ENOENT: no present case has it. */
+/* Gives a scrambled input the status of the case that it was made of; *input may be replaced. The case is found by the input's name. If it was
+ * renamed since, it is found in `all`, a list of all inputs, {0} at first. It is read once for many calls; free(all->list). -ENOENT: no such case. */
 struct scrambled_inputs {
         struct scrambled_input *list;
         size_t n;
         bool is_read;
 };
 int scrambled_take_status(struct workspace *w, struct scrambled_inputs *all, struct case_info **input);
-/* As runs_known(), with answers on the inputs scrambled by cell->scramble. */
+/* As runs_known(), but for answers on the cases' inputs scrambled by cell->scramble. */
 int scrambled_runs_known(struct workspace *w, const struct cell *cell, uint32_t **ret_ids, size_t *ret_n);
 
 /* Drops the scrambled inputs made `seconds` ago or more that have no result. Counts as cases_sweep() does. */

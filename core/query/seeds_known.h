@@ -8,6 +8,6 @@
  * calls and is returned. cell->seed and cell->scramble are ignored. */
 typedef int (*seed_known_fn)(void *user, bool is_scrambled, uint64_t seed, const struct fact *f);
 int seeds_known(struct workspace *w, const struct cell *cell, bool brief, seed_known_fn fn, void *user);
-/* Calls fn for runs 0, 1, 2, … of a cell (cell_draw()): the seeds below `most` up to the first unknown one, or all repetitions. `build` is the key
- * of the commit's build. */
+/* Calls fn for the known runs 0, 1, 2, … of a cell (cell_draw()). If the recipe has a seed: at most `most`, up to the first unknown one; else all
+ * repetitions. `build` is the key of the commit's build. */
 int draws_known(struct workspace *w, const struct cell *cell, const struct digest *build, uint32_t most, bool brief, sample_fn fn, void *user);

@@ -43,7 +43,7 @@ static inline const uint64_t *limit_list(const struct recipe_limits *l)
 
 /* Where remote builds are done. */
 struct recipe_builder {
-        int (*toolchain)(struct recipe_builder *b, char ret[65]); /* its toolchain: part of the key of each build */
+        int (*toolchain)(struct recipe_builder *b, char ret[65]); /* the digest of its toolchain, in hex: part of the key of each build */
 };
 
 struct recipe {
@@ -77,7 +77,7 @@ struct recipe {
 #define RECIPE_PROGRAMS "programs"
 int recipe_check_name(const char *name); /* -EINVAL: not possible as a solver's name */
 /* Reads a recipe file (or text: `path` only names it in messages). *ret_list: the solver, named `name`, then its variants, *ret_n in all. Errors name
- * file, line and key: "kissat.recipe:7: unknown key 'biuld' …"; all mistakes are reported, a line each.
+ * file, line and key: "kissat.recipe:7: key 'solver.biuld' is not known …"; all mistakes are reported, a line each.
  * A `;` or `#` inside an unquoted value is refused with an explanation (git-config would silently cut the value off). */
 int recipe_read(const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
 int recipe_parse(const char *text, const char *path, const char *name, struct recipe ***ret_list, size_t *ret_n);
@@ -100,17 +100,17 @@ int recipe_print(const struct recipe *r, struct buffer *ret);
 /* Digest of what a build depends on besides the sources: commands, outputs, environment, paths. For one era, or for the commits in none; other eras
  * do not affect it. */
 void recipe_build_digest(const struct recipe *r, struct digest *ret);
-/* The same for all commits: it includes the eras and, if binaries have ways of their own to be run, those. */
+/* The same for all commits: it includes all eras, and how binaries are run if some binary has its own `run` or `seed`. */
 void recipe_builds_digest(const struct recipe *r, struct digest *ret);
 /* The revisions of an era's range; "": no such end. -EINVAL with a sentence: not a range. */
 #define RECIPE_REVISION_SIZE 256
 int recipe_range(const char *range, char ret_from[RECIPE_REVISION_SIZE], char ret_to[RECIPE_REVISION_SIZE]);
 /* Calls fn with each file that builds need in the store: the downloads of all eras, and binaries. Stops at fn's first non-zero value. */
 struct recipe_file {
-        const char *url;  /* or an absolute path */
+        const char *url;  /* or an absolute path; its first n_url bytes */
         size_t n_url;
         struct digest digest;
-        struct slice name; /* its last component, in url */
+        struct slice name; /* the last component of url */
 };
 typedef int (*recipe_file_fn)(void *user, const struct recipe_file *f);
 int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user);
@@ -118,7 +118,7 @@ int recipe_each_file(const struct recipe *r, recipe_file_fn fn, void *user);
  * as {timeout} or {memory}, and the environment, if any. */
 void recipe_run_digest(const struct recipe *r, bool has_seed, uint64_t seed, const struct recipe_limits *limits,
                        struct digest *ret);
-/* Adds a limit to a key. A default one is left out, as in keys of before. */
+/* Adds a limit to a key. The default (`usual`) is left out: so keys with defaults stay the same when a limit becomes part of keys. */
 void recipe_add_limit(struct hasher *h, const char *name, uint64_t limit, uint64_t usual);
 /* Adds those of output, processes and stack. */
 void recipe_add_limits(struct hasher *h, const struct recipe_limits *limits);
@@ -133,7 +133,7 @@ struct recipe_submodule recipe_submodule(const char *line);
 const char *recipe_find_submodule(char *const *lines, struct slice path);
 /* `lines` without those whose paths are in `ours`, then `ours`; strings_free(). */
 char **recipe_merge_submodules(char *const *lines, char *const *ours);
-/* For a solver with `within`: the recipe that builds the commit of REPO with `commit` as a submodule. A reference. */
+/* For a solver with `within`: a new recipe, which builds the host's commit with the solver's `commit` as a submodule. */
 struct recipe *recipe_whole(const struct recipe *r, const char *commit);
 /* Returns the length of URL in a line of `download`; *ret_digest is its digest, *ret_name the file's name (in URL). */
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name);
@@ -151,7 +151,7 @@ static inline bool recipe_takes(const struct recipe *r, enum format of_case)
 struct recipe *recipe_for_format(const struct recipe *r, enum format of_case);
 /* Appends further arguments. */
 void recipe_add_arguments(struct recipe *r, const char *more);
-/* A copy that runs the program with only these arguments, for at most `most_ns`, with an empty case on standard input. */
+/* A copy that runs the program with these arguments alone, for at most `most_ns`, with the case on standard input: give it an empty one. */
 struct recipe *recipe_asking(const struct recipe *r, const char *arguments, uint64_t most_ns);
 /* The command line without RECIPE_INPUT; NULL-terminated, free with strings_free(). The recipe's `arguments` precede the first word
  * with {case}; without one, they come last. {timeout} is in seconds, rounded up, {memory} in megabytes, rounded down. */

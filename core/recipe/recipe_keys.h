@@ -30,7 +30,7 @@ enum recipe_kind {
 enum recipe_place {
         PLACE_SOLVER = 1 << 0,  /* [solver] of a recipe file, [solver "NAME"] of a config */
         PLACE_VARIANT = 1 << 1, /* [variant "NAME"], [solver "NAME"] with `variant` */
-        PLACE_CONFIG = 1 << 2,  /* with one of these two: in a config only, not in a recipe file */
+        PLACE_CONFIG = 1 << 2,  /* added to one of these two: in a config only, not in a recipe file */
         PLACE_ERA = 1 << 3,     /* [era "A..B"], in a config [era "NAME A..B"] */
         PLACE_BINARY = 1 << 4,  /* [binary "TAG"], in a config [binary "NAME TAG"] */
 };
@@ -40,7 +40,7 @@ struct recipe_key {
         enum recipe_kind kind;
         unsigned places;
         size_t offset;        /* of the field in struct recipe */
-        uint64_t least, most; /* of a quantity */
+        uint64_t least, most; /* of a duration, a size or a count */
 };
 
 #define N_RECIPE_KEYS 34

@@ -10,17 +10,17 @@
  * `patience`, or if a run's result is overdue: the run's limit and twice `patience` have passed since it began, and twice `patience` since the last part
  * of its output.
  *
- * All workers have the CPU model, number of cores, kernel and C library of the first one. A worker that differs is let go, and cluster_look() names
- * it. CPU model and cores must also be those of `machine`, if the cluster had one before, as results are kept under them.
+ * All workers have the CPU model, number of cores and kernel of the first one, and the C library of this machine, where programs are built. A worker
+ * that differs is let go, and cluster_look() names it. CPU model and cores must be those of cluster_know_machine(), too: results are kept under them.
  *
  * Nodes of one machine should take the same time for the same work. Each worker reports the time of a probe (host_probe()). If the quickest and the
  * slowest node, those that other processes met included, differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
  *
  * A failed launch is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row and no worker is there,
- * cluster_take() says why. Launches that began before the last failure count as the same failure. When so many workers in a row came with too little time
- * left for a run, cluster_take() refuses that run; shorter ones go on.
+ * cluster_take() says why. Launches that began before the last failure count as the same failure. When the last CLUSTER_FAILURES workers all came
+ * with too little time left for a run, cluster_take() refuses that run; shorter ones go on.
  *
- * Threads: any; a cluster has one of its own, which calls `look`, without a lock, when there may be a slot or an error after an -EAGAIN. */
+ * Threads: any. A cluster has one of its own, which calls `look`, without a lock, when cluster_take() is to be called again after -EAGAIN. */
 #pragma once
 
 #include "core/build/build.h"
@@ -43,21 +43,21 @@ struct cluster;
 int cluster_open(const struct cluster_settings *s, struct cluster **ret);
 struct cluster *cluster_close(struct cluster *c); /* ends all workers; no slot may be taken. Returns NULL */
 DEFINE_CLEANUP(struct cluster *, cluster_close)
-/* `look` may be NULL. Returns when a call in progress has ended. */
+/* Sets `look` (above); NULL: none. Returns when a call of the former one has ended. */
 void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
 
 /* The machine in the keys of results: "NAME/CPU model/cores". -ENOENT if no worker has come yet; the first one determines it. */
 int cluster_machine(struct cluster *c, char ret[PATH_SIZE]);
-void cluster_know_machine(struct cluster *c, const char *machine); /* the store's; workers of another machine leave */
+void cluster_know_machine(struct cluster *c, const char *machine); /* of the store's results; workers of another one leave */
 
-#define CLUSTER_PROBE_KEPT (14 * 24 * 3600) /* seconds; the node may have gone, or be in another cluster by now */
+#define CLUSTER_PROBE_KEPT (14 * 24 * 3600) /* seconds; after that the node may be gone, or in another cluster */
 struct cluster_probe {
         uint64_t ns;
-        int64_t at; /* seconds of the clock */
+        int64_t at; /* seconds since the epoch: when it was measured */
 };
-/* A probe of another process's worker; of a node that comes here, ours counts. */
+/* Takes a probe by another process's worker. For a node whose worker comes here, too, our own probe counts. */
 void cluster_know_probe(struct cluster *c, const char *host, const struct cluster_probe *probe);
-/* Calls fn, which calls nothing here, with the least probe of each node that came here. */
+/* Calls fn with the least probe of each node that came here. fn must not call functions of this header. */
 void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, const struct cluster_probe *probe), void *user);
 
 /* A slot for one run after another. `most_ns`: the longest time of a run, 0: not known; workers that end sooner are left out. `waiting`: the number
@@ -73,7 +73,7 @@ struct run_remote *cluster_slot_remote(struct cluster_slot *s);
 int cluster_build(struct cluster_slot *s, const struct build_request *q, struct sources *sources, struct build_record **ret);
 /* The toolchain of this worker's builds: host_toolchain() there. Valid while the slot is taken. */
 const char *cluster_slot_toolchain(const struct cluster_slot *s);
-/* From now on workers with different toolchains are different machines. */
+/* From now on a worker is let go if its toolchain differs from that of the others. */
 void cluster_will_build(struct cluster *c);
 
 /* Launches one worker, adds its description of itself to *ret, and lets it go. `machine`: that of the results so far, or NULL. -EIO if it failed,

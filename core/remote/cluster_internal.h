@@ -139,7 +139,7 @@ struct call {
         const struct progress *progress; /* the worker's; NULL: not wanted */
         const struct listener *listener; /* receives the output of its build; NULL: none */
         uint64_t cancelled;              /* now_ns() when the worker was told to end it; 0: it was not */
-        size_t n_sent;                   /* of the node's files sent: how many were sent before the request, or looked at since by call_wants() */
+        size_t n_sent;                   /* how many of node->sent call_wants() need not look at: sent before the request, or looked at already */
         bool *struck;                    /* owned; for each of the slot's `wants`: sent since the request, perhaps by another slot */
 };
 /* `wall_ns`: the longest time; -ERESTART if the worker ends before that. `output_most`: as in the slot. */
@@ -148,9 +148,9 @@ int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most);
 int call_converse(struct call *c, enum packet_type type, void *message, enum packet_type expected, unsigned rounds, int (*send_wanted)(void *user),
                   void *user);
 bool call_wants(struct call *c, const struct digest *id); /* false once it was sent */
-int call_give_wanted(struct call *c, const struct remote_file *f, int fd, const char *bytes); /* if it is wanted. fd -1: it is `bytes` */
-int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* before the request; not what was sent before */
-int call_lose(const struct call *c, const char *why); /* the worker violates the protocol */
+int call_give_wanted(struct call *c, const struct remote_file *f, int fd, const char *bytes); /* sends it if it is wanted. fd -1: it is `bytes` */
+int call_give_first(const struct call *c, const struct remote_file *f, int fd, const char *bytes); /* ahead of the request, unless sent before */
+int call_lose(const struct call *c, const char *why); /* gives the worker up; returns -EREMOTEIO */
 void call_end(struct call *c);
 
 /* cluster_run.c */

@@ -47,7 +47,7 @@ struct remote_run {
         size_t n_programs;
         struct remote_file input;
         struct recipe_limits limits;
-        uint64_t scratch;
+        uint64_t scratch; /* bytes that the scratch folder may hold; 0: RUN_SCRATCH */
         bool has_seed;
         uint64_t seed;
         enum sandbox_kind sandbox;

@@ -40,7 +40,7 @@ struct packet {
         struct slice body; /* inside the bytes it was read from */
 };
 
-/* Appends. 0, -ENOMEM, -EFBIG. */
+/* Appends a packet to *ret. -EFBIG: the body is too large; -ENOMEM. */
 int packet_write(enum packet_type type, uint64_t id, uint32_t sequence, struct slice body, struct buffer *ret);
 /* The packet at the beginning of `bytes`, and its size. -EAGAIN if more bytes are needed; -EBADMSG with a sentence if it is no packet, damaged, or
  * out of sequence. */

@@ -1,4 +1,4 @@
-/* The time left to the batch job of this process. Threads: any; environment variables are read. */
+/* The time left to the queue system's job (Slurm's) that this process runs in. Threads: any; environment variables are read. */
 #pragma once
 
 #include "cache/base/util.h"

@@ -67,7 +67,7 @@ void worker_send_failure(struct worker *w, uint64_t id, int r);
 int worker_hold(struct worker *w, const struct remote_file *f, int *ret_fd, char path[PATH_SIZE]);
 /* The same, but adds a missing file to `wanted`; then *ret_fd is unchanged. */
 int worker_look_for(struct worker *w, const struct remote_file *f, struct digest_list *wanted, int *ret_fd);
-int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted); /* 1: something was asked for */
+int worker_ask(struct worker *w, uint64_t id, const struct digest_list *wanted); /* asks the head for them. 1; 0: the list is empty */
 int worker_send_output(struct worker *w, uint64_t id, unsigned stream, const struct blob *bytes);
 
 /* worker_builds.c, called by the request's thread: 0 if it was answered, also with PACKET_WANT; after an error the caller sends the failure. */
@@ -78,4 +78,4 @@ void worker_request_free(struct request *q);
 /* Takes over the request. */
 int worker_runs_add(struct worker *w, struct request *q);
 void worker_runs_cancel(struct worker *w, uint64_t id); /* 0: all of them */
-void worker_runs_stop(struct worker *w); /* ends all of them */
+void worker_runs_stop(struct worker *w); /* ends all of them, and closes the kept runners */

@@ -21,16 +21,16 @@ struct export_row;
 /* A format. */
 struct export_kind {
         const char *name;
-        bool one_solver;  /* all results must be of one */
-        bool one_version; /* all results of a document must be of one */
+        bool one_solver;  /* all results must be of one solver */
+        bool one_version; /* all results of a document must be of one version */
         bool wants_folder; /* it is several files: a target that is no folder is refused */
         bool reads_run, reads_first_run; /* needs `run` of every row; of a document's first row */
         bool reads_answer;               /* needs `answer` of every row */
         const char *suffix; /* of a version's document in a folder; NULL: one document for all */
-        const char *begin; /* of each document; NULL: nothing */
-        int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`; NULL: nothing. Without rows there is no document. */
+        const char *begin; /* text at the beginning of each document; NULL: none */
+        int (*head)(struct exporter *e, const struct export_row *first); /* after `begin`, NULL: none; with a head, empty documents are not written */
         void (*row)(struct exporter *e, const struct export_row *row);
-        const char *foot; /* NULL: nothing */
+        const char *foot; /* text at the end of each document; NULL: none */
         int (*end)(struct exporter *e); /* after the last document; NULL: nothing */
         bool (*can_express)(const struct export_row *row); /* NULL: every row */
 };
@@ -55,7 +55,7 @@ struct export_row {
         const struct export_version *version;
         uint32_t id;      /* of the case */
         const char *name; /* printable */
-        const char *sha256, *logic, *status;
+        const char *sha256, *logic, *status; /* of the case */
         const struct fact *fact; /* NULL: the commit cannot be built */
         const char *result;      /* "sat,unsat", "unbuildable" */
         const char *check;       /* "correct", "WRONG", "DISPUTED"; "-": nothing to check against */

@@ -15,8 +15,8 @@
 
 #include "core/report/xml.h"
 
-/* `home`: the end of the path where the page is served with its links ("/z3/report.html"); opened elsewhere, its script turns them into text. NULL: it
- * has no links. */
+/* `home`: how the page's path in the mount ends ("/z3/report.html"). The page's links are relative, so its script turns them into text if the page
+ * is opened elsewhere. NULL: the page has no links. */
 void html_page_begin(struct buffer *b, const char *title, const char *home);
 void html_page_end(struct buffer *b); /* with the script */
 

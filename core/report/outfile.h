@@ -1,5 +1,5 @@
-/* A document that is written piece by piece and gets its name when it is whole; until then it is a temporary file beside it. Pieces for standard output,
- * and for a device or pipe of that name, are written at once. Links are followed.
+/* A document that is written piece by piece and gets its name when it is whole; until then it is a temporary file in the same folder. A device, a
+ * pipe and outfile_stream() have no such file: they get the pieces directly. Links are followed.
  *
  * Not for several threads at a time. Errors have a sentence. */
 #pragma once
@@ -22,7 +22,7 @@ struct outfile {
 /* Opens a document for `path`, whose folder must exist; an existing file is replaced in the end. */
 int outfile_open(const char *path, mode_t mode, struct outfile *ret);
 void outfile_stream(outfile_write_fn write, void *user, struct outfile *ret);
-/* Writes pending text if there is enough of it. */
+/* Writes the pending text if it is at least 64 KiB. */
 int outfile_flush(struct outfile *o);
 /* Writes the rest, syncs and names the file. */
 int outfile_commit(struct outfile *o);

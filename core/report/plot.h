@@ -40,7 +40,7 @@ void plot_free(struct plot *p);
 DEFINE_CLEANUP(struct plot *, plot_free)
 #define cleanup_plot cleanup(plot_freep)
 
-/* The label names the quantity and its unit. Linear without a label unless set. */
+/* The label names the quantity and its unit. An axis that is not set is linear and has no label. */
 void plot_axis_x(struct plot *p, const char *label, enum plot_scale scale);
 void plot_axis_y(struct plot *p, const char *label, enum plot_scale scale);
 /* Sets a fixed range; NaN at either end: from the data, rounded outward to ticks. Durations from the data include 0 and end at the highest. */

@@ -65,13 +65,13 @@ struct scale {
 
 /* Sets a range that holds the data [low, high] (NaN: none), rounded outward to ticks except at fixed ends, with at most about `most` labels. */
 void scale_fit(struct scale *s, const struct plot_axis *axis, double low, double high, unsigned most);
-double scale_pixel(const struct scale *s, double value); /* infinite or not positive: an end */
+double scale_pixel(const struct scale *s, double value); /* an end for an infinite value, and on a logarithmic axis for one not positive */
 
 /* -- drawing -- */
 
 #define PLOT_FONT   12.0 /* pixels, as the style sheet has it */
 #define PLOT_NOTE   11.0 /* of notes and of labels of points */
-#define PLOT_MARKER 3.4  /* a marker's half */
+#define PLOT_MARKER 3.4  /* half a marker's width */
 
 /* Places in pixels. */
 struct layout {

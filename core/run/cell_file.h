@@ -17,7 +17,7 @@ enum cell_file {
 };
 bool cell_file_find(const char *name, enum cell_file *ret); /* by the name in the mount: "run.json" */
 bool cell_file_is_brief(enum cell_file file);               /* true if a brief fact has it */
-/* Prints any file but CELL_QUERIES and CELL_EFFORT. `f` NULL: the commit cannot be built, which is its result; it has no other file. */
+/* Prints any file but CELL_QUERIES and CELL_EFFORT. `f` NULL: the commit cannot be built; then only CELL_RESULT has content. */
 void cell_file_print(const struct fact *f, enum cell_file file, struct buffer *ret);
 
 /* "0.123456": seconds, as in `time`; rounded as "%.6f" rounds them, so tables of numbers have the same. */

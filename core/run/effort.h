@@ -29,8 +29,8 @@ void effort_read(struct effort *e, const struct execute_result *run, struct effo
 void effort_values_done(struct effort_values *v);
 json_t *effort_json(const struct effort_values *v); /* new reference: label → number, or null if it was not found */
 
-/* A fact's numbers by the recipe as it is now, in the kept output: that has all that was searched after the run. Those in run.json are by the recipe as
- * it was then. A line for each pattern that has one, the number and its label; "-" if there is none. Not for a brief fact. */
+/* Prints the numbers that the recipe's present patterns find in a fact's kept output, which is what was searched after the run. (run.json has those
+ * found by the patterns at that time.) A line for each pattern that is found: number, tab, label; "-" if none is. Not for a brief fact. */
 void effort_print(const struct fact *f, const struct recipe *recipe, struct buffer *ret);
 /* The number by the first pattern, as text and as a number; "-" and NaN if it is not known. `f` may be NULL. */
 void effort_print_first(const struct fact *f, const struct recipe *recipe, struct buffer *ret);

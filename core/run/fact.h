@@ -1,9 +1,9 @@
 /* A fact: the result of one run of a program on a case under limits. Kept for good; never recomputed, only superseded.
  *
- * Limits are not part of a run's key. A fact "solved after 0.4 s" or "not solved within 20 s" answers every limit under which it must hold, too
- * (docs/tree.md, 9): solved within both the asked time and memory, or timed out at no less time with no more memory than asked. Our runs
- * limit memory as address space and measure it as resident size, so a solved fact answers only for at least the memory it was run with, and an `error` or
- * `crash` for the same memory only. */
+ * Limits are not part of a run's key: a fact answers all limits under which its result must be the same (docs/tree.md, 9). "Solved after 0.4 s"
+ * answers limits of at least 0.4 s, "not solved within 20 s" limits of at most 20 s, if they leave at least the memory that was used. Our runs limit
+ * memory as address space and measure it as resident size, so they answer only for at least the memory that they were run with, and an `error` or
+ * `crash` only for the same. A memout answers for no more memory than that. */
 #pragma once
 
 #include <jansson.h>
@@ -29,7 +29,7 @@ struct fact {
         struct recipe_limits limits;
         bool address_space;   /* memory was limited as address space; false: imported, from a tool that limits resident memory */
         int64_t measured;     /* seconds since the epoch */
-        int64_t remeasured;   /* the same, of a run with --again; for a chosen fact the time when it was chosen; else 0 */
+        int64_t remeasured;   /* likewise: when a run with --again was made, or when a chosen fact was chosen; else 0 */
         bool disturbed;       /* it waited for others at every attempt: its time is only a bound */
         bool chosen;          /* the value of a cell that was measured more than once: one of its measurements (core/query/cell_value.h) */
         uint64_t waited_ns;   /* the waiting of all its threads; 0 also if not known, as in facts written before it was kept */
@@ -47,9 +47,10 @@ DECLARE_REFS(fact)
  * CPU time (older facts have only that). For any other run: its wall-clock time. */
 double fact_seconds(const struct fact *f);
 
-/* The time of a timeout that ended after `wall_ns`: the limit or, if a smaller one of CPU time ended it, that one, or what it took beyond that. */
+/* The time that a timeout after `wall_ns` counts as: the limit of wall time. With a limit of CPU time: `wall_ns`, but no less than that limit, and no
+ * more than the limit of wall time. */
 uint64_t timeout_ns(uint64_t wall_ns, const struct recipe_limits *limits);
-/* A timeout is longer than any answer, even if that one slept for longer than the limit of CPU time. */
+/* For sorting by time: a timeout comes after any answer, even one that took longer as it slept beyond the limit of CPU time. */
 static inline int timeout_order(enum verdict a, enum verdict b)
 {
         return ORDER(a == VERDICT_TIMEOUT, b == VERDICT_TIMEOUT);
@@ -58,11 +59,12 @@ static inline int timeout_order(enum verdict a, enum verdict b)
 /* The newest of its times: measured or remeasured. */
 int64_t fact_moment(const struct fact *f);
 
-/* True for the limits it was run under. For another output, process or stack limit, a fact answers only if its own is no tighter, and an `error` only
- * if it is the same. A crash or memout answers for no larger stack. An asked stack of 0 is the default. */
+/* True if the fact answers the asked limits: of time and memory as above. Its own limits of output, processes and stack must be no looser than those
+ * asked; for an `error` they must be the same. For a crash or memout it is the asked stack that must be no larger. An asked stack of 0 is the
+ * default. */
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
-/* The store's form; its version is the first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG if it is not one. `brief` leaves out, err
- * and json empty (for listings and `time`). */
+/* The store's form; its version is the first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG if it is not one. `brief` leaves the
+ * fields `out`, `err` and `json` empty (for listings and `time`). */
 #define FACT_VERSION 4
 int fact_encode(const struct fact *f, struct buffer *ret);
 enum { FACT_WHOLE = false, FACT_BRIEF = true }; /* of `brief`, here and in the queries */

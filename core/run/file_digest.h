@@ -19,7 +19,7 @@ struct file_look {
 };
 void file_look(const char *path, struct file_look *ret);
 /* True for the time of a change that was stamped by a clock ahead of ours: ours was set back since, or a file server's is ahead by more than five
- * minutes. It says nothing about when the change was. */
+ * minutes. Such a time says nothing about when the change was. */
 bool file_time_is_future(int64_t ns);
 
 /* From now on remembered digests are read from this file, too. Only the first call counts. A damaged file is ignored. */

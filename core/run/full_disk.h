@@ -3,6 +3,7 @@
 
 #include "cache/base/util.h"
 
-/* -ENOSPC, with a sentence about `what`, if its failure may come from the disk of `folder`: hardly anything is left there, or one of its outputs says
- * so. `most`: the bytes that it may have written there; if more is left, another file system was full (/dev/shm), unless it was a quota. */
+/* Call when `what` has failed. -ENOSPC with a sentence if the disk of `folder` may be the reason: hardly anything is left there, or an output of
+ * `what` says so. 0: it is not. `most`: the bytes that `what` was allowed to write there. If more are left, "no space" is of another file system
+ * (/dev/shm). */
 int full_disk_check(const char *folder, const char *what, const struct slice *outputs, size_t n, uint64_t most);

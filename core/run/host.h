@@ -28,11 +28,11 @@ void host_toolchain(char ret[65]);
 /* A digest of the compilers, the assembler and their parts (cc1, collect2, LLVM's libraries): sizes, times, beginnings. While it is the same, a
  * preprocessed file gives the same object. */
 void host_compilers(struct digest *ret);
-/* Watches the machine for so long. Returns the shares (0 to 1) of its CPU time that were used, and that a hypervisor took. -ENOTSUP. */
+/* Watches the machine for so long. Sets the shares (0 to 1) of its CPU time that were used, and that a hypervisor took. -ENOTSUP: not known. */
 int host_busy(unsigned milliseconds, double *ret_busy, double *ret_stolen);
 
-/* CPU time of a fixed piece of work (some milliseconds): the least of fifteen, so that other load hardly counts. It compares machines. 0 if memory is
- * out. */
+/* CPU time in ns of a fixed piece of work (some milliseconds): the least of up to fifteen, so that other load hardly counts. It compares machines. 0
+ * if memory is out. */
 uint64_t host_probe(void);
 
 /* Reads a file of the kernel: the rest of its first line that begins with `name`, without the newline. host_read_number() reads the number at the

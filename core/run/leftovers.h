@@ -1,13 +1,13 @@
 /* Deletes the leftovers of killed processes in a store. The next process that starts to work there calls it.
  *
- * An engine holds a lock on engines/<pid> while it lives, and its scratch folders carry that number. So folders of dead owners can be told from those
- * in use: a visible name was made under the lock. */
+ * An engine holds a lock on engines/<pid> while it lives, and its scratch folders carry that number. A folder is made while its owner holds the lock,
+ * so one whose owner's lock is free is left over. */
 #pragma once
 
 #include "cache/base/util.h"
 
-/* Says that this process lives: takes the lock engines/<our pid>, shared, as a process may have two engines. The first to take it removes the scratch
- * folders of a killed process that had our number. */
+/* Shows others that this process lives: takes the lock engines/<our pid>, shared, as a process may have two engines; closing *ret_fd gives it back.
+ * The first to take it removes the scratch folders of a killed process that had our number. */
 int leftovers_own(const char *store_dir, int *ret_fd);
 
 /* Makes `parent`/run-<our pid>-XXXXXX. */

@@ -12,9 +12,9 @@
  *
  * Kept and not kept. The view of the file system (bubblewrap's mounts), a network namespace and the helper that starts the runs are kept. Each run
  * has a new PID, IPC and mount namespace, scratch folder, /dev/shm and /proc, which are gone after it. So no run sees anything of the one before, and
- * the program is always process 2. After each run the network namespace is checked for traces (counters, sockets); if there are any, the next run
- * gets a new sandbox. So it does if the helper was lost. Where the system allows no namespaces inside a sandbox, each run gets a new one: slower, and
- * just as isolated. With SANDBOX_NONE the helper alone is kept; scratch folder and processes are each run's own.
+ * the program is always process 2. After each run the network namespace is checked for traces (counters, sockets); if there are any, or the helper
+ * was lost, the next run gets a new sandbox. Where the system allows no namespaces inside a sandbox, every run gets a new sandbox: slower, and just
+ * as isolated. With SANDBOX_NONE the helper alone is kept; scratch folder and processes are each run's own.
  *
  * How many. One runner has one program (with the other outputs of its build) and one run at a time. It costs two small processes, three from its
  * third run on, and, as root, a user (core/sandbox/sandbox.h). A campaign that runs ten versions on each input opens ten runners for each core and
@@ -24,7 +24,7 @@
  * with <{case}, gets it on standard input: the same file, opened inside, as a descriptor of the host's could be opened anew for writing.
  *
  * Remote. With `remote` a worker of a cluster runs the program (core/remote), on a core and in a sandbox of its own, by the same options and in one
- * piece: by runner_run(). Verdicts and effort are read here, from its reply.
+ * piece: only by runner_run(). Verdicts and effort are read here, from its reply.
  *
  * Threads. A runner may be used by one thread at a time, any at all; many runners by many threads at once. Errors are -errno with a sentence. */
 #pragma once
@@ -44,8 +44,8 @@ struct run_program {
         struct digest id; /* of its bytes; zero: not known, computed if needed */
 };
 
-/* Decides what to do after a run that returned `r` (runner_run()). After a fault of ours the run is repeated at once, up to two times; if its slot
- * was lost, or did not begin it, in another slot, up to three lost slots. */
+/* Decides what to do after a run that returned `r` (runner_run()). After a fault of ours (-EIO) the run is repeated at once, up to two times. If its
+ * slot was lost (-EREMOTEIO), up to three times, or did not begin it (-ERESTART), it is repeated in another slot. */
 enum run_again {
         RUN_IS_OVER,
         RUN_AGAIN_HERE,
@@ -62,7 +62,7 @@ struct run_input;
 /* A slot of a cluster, for one run at a time. */
 struct run_remote {
         const char *machine;  /* replaces host_machine(); borrowed */
-        const json_t *facts; /* of host_facts(); borrowed */
+        const json_t *facts;  /* the machine's host_facts(); borrowed */
         /* Like runner_run(). -EREMOTEIO: the run was lost, with its machine or the connection; -ERESTART: it was not begun there. In both cases
          * another slot may do it. */
         int (*run)(struct run_remote *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);
@@ -96,9 +96,9 @@ struct runner *runner_open(const struct runner_options *options);
 struct runner *runner_close(struct runner *r);
 DEFINE_CLEANUP(struct runner *, runner_close)
 
-/* True: `r`, which has no run in progress, is from now on as if opened with `o`, and keeps its sandbox. Its last run must have
- * succeeded without a doubt (execute.h), the programs must be the same files, unchanged, and everything but cores, slot, recipe, seed and limits the
- * same, as well as the recipe's format. */
+/* Makes `r`, which must have no run in progress, as if it were opened with `o`; it keeps its sandbox. False, and `r` is as before, unless its last
+ * run succeeded without a doubt (execute.h), the programs are the same files, unchanged, and the options differ in cores, slot, recipe (of the same
+ * format), seed and limits alone. Always false for remote runs and for listeners. */
 bool runner_becomes(struct runner *r, const struct runner_options *o);
 
 /* From the next run on. */
@@ -121,9 +121,9 @@ struct run_result {
 };
 void run_result_done(struct run_result *r);
 
-/* Judges if a run of `program` counts. 0: it does. 1: something outside may have ended or delayed it (doubt); its result is freed, and it should be done
- * again. `again`: this is the second run, which counts even so, as in BenchExec, which records "killed by signal 9". But -EIO, with a sentence and the
- * result freed, if the machine had no memory left: that says nothing about the program however often it happens. */
+/* Judges if a run of `program` counts. 0: it does. 1: something outside may have ended or delayed it (doubt); its result is freed, and it should be
+ * done again. `again`: this is the second run, and counts in spite of a doubt (BenchExec, too, records "killed by signal 9"). Only if the machine had
+ * no memory left, which says nothing about the program however often it happens: -EIO with a sentence, and the result is freed. */
 int run_check_doubt(struct run_result *r, const char *program, bool again);
 
 /* One complete run. 0: it was run, however it ended; -ECANCELED; or -errno: it could not be tried, which says nothing about the program. If the

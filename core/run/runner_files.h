@@ -22,8 +22,8 @@ struct runner_files {
                 .written = -1, .watch = -1, .watched = -1 \
         }
 
-/* Makes the scratch folder and the input. With `in_folder` the input is in the folder that becomes /case, as `name` (linked, copied or written);
- * otherwise it stays at its own path. `owner`: the future owner of the scratch folder; -1: not known yet. */
+/* Makes the scratch folder and the input. The input is in the folder that becomes /case, as `name` (linked, copied or written); without `in_folder`,
+ * a file stays at its own path. `owner`: the future owner of the scratch folder; -1: not known yet. */
 int runner_files_make(struct runner_files *f, const char *parent, const struct run_input *input, bool in_folder, const char *name, uid_t owner);
 /* True if the scratch folder belongs to its user, and everybody may read the input. */
 bool runner_files_are_handed(const struct runner_files *f);

@@ -7,16 +7,16 @@
  * know of each other (bind one and name it by $SOLVERFS_SLOTS). Where /run/lock cannot be used, two processes of one user do not know of each other if
  * only one has $XDG_RUNTIME_DIR (cron has none). Any user of the machine can hold a slot for ever, as any user can use the CPU.
  *
- * A run never waits behind a build. A build borrows cores, each of them one build's: its processes are kept off a core as soon as a run has it, and
- * are stopped while runs have all of them (exec_lend.c). They keep their memory. Any number of cores may be lent. When a build has lent a core for a
- * minute more than it used it, it gets a turn: batches leave that core alone until the build has had it as long. Persons' runs do not.
+ * A run never waits behind a build. A build borrows cores that no other build has: its processes are kept off a core as soon as a run has it, and are
+ * stopped while runs have all of them (exec_lend.c). They keep their memory. When runs have had a core for a minute more than the build that borrowed
+ * it, the build gets a turn: batches, but not persons, leave that core alone until the build has had it as long.
  *
- * Nor does a process's only build wait behind the builds of others: where they have all cores, it is their guest, and the kernel shares the cores among
- * them. So there are at most as many builds as cores, and one more for each process that solverfs runs in.
+ * Nor does a process's only build wait behind the builds of others: where they have all cores, it is their guest, and the kernel shares the cores
+ * among them. So there are at most as many builds as cores, and one more for each process that solverfs runs in.
  *
- * A mark is a file that everybody who sets the mark holds a shared lock on. A batch leaves cores alone while a person of any store waits for one. A
- * process with cores takes no more while another process of the same rank waits for its first. Its last core is passed on, too: a process still
- * counts as one with cores until those who wait have looked.
+ * A mark is a file; whoever sets the mark holds a shared lock on it. A batch leaves cores alone while a person of any store waits for one. A process
+ * with cores takes no more for a batch while a batch of another process waits for its first core; likewise for persons. Nor does it take back its
+ * last core before those who wait could: for SLOT_PASS_NS after it gave that back, it counts as one with cores.
  *
  * Threads: any. */
 #pragma once
@@ -24,14 +24,14 @@
 #include "core/sandbox/core_lock.h"
 #include "core/sandbox/execute.h"
 
-/* Finds the folder, and makes it if missing. `own`: the last resort; may be NULL. *ret_why, if not NULL, is a static text for people: with whom the
- * folder is shared. -errno with a sentence if there is none at all. */
+/* Finds the folder, and makes it if missing. `own`: the last resort; may be NULL. *ret_why: a static text for people, with whom the folder is shared;
+ * `ret_why` may be NULL. -errno with a sentence if there is none at all. */
 int slot_folder(const char *own, char ret[PATH_SIZE], const char **ret_why);
 
 enum slot_use {
         SLOT_SPARE,  /* a run, on a core without a build */
-        SLOT_RUN,    /* a run, but not in a build's turn */
-        SLOT_PERSON, /* a person's run */
+        SLOT_RUN,    /* a run, on any core but one where a build has its turn */
+        SLOT_PERSON, /* a person's run, on any core */
         SLOT_BUILD,  /* a build, on a core without one */
         SLOT_GUEST,  /* a build, beside another's */
 };
@@ -41,21 +41,20 @@ int slot_try(const char *folder, int cpu, enum slot_use use, int *ret_lock);
 int slot_await(int lock, int cancel_fd);
 
 #define SLOT_LOOK_MS 10 /* between two looks of somebody who waits for a core */
-#define SLOT_PASS_NS (2 * SLOT_LOOK_MS * NSEC_PER_MSEC) /* a process counts as one with cores for so long after it gave its last one back */
+#define SLOT_PASS_NS (2 * SLOT_LOOK_MS * NSEC_PER_MSEC)
 
 enum slot_mark {
-        SLOT_PERSON_WAITS, /* for a core to run on */
-        SLOT_PERSON_HAS_NONE,
-        SLOT_BATCH_HAS_NONE, /* a process wants to run something and has no core at all */
+        SLOT_PERSON_WAITS,    /* a person waits for a core */
+        SLOT_PERSON_HAS_NONE, /* a process waits for a core for a person, and has no core at all */
+        SLOT_BATCH_HAS_NONE,  /* the same for a batch */
         N_SLOT_MARKS
 };
-/* Sets the mark until the lock is closed. / True if anybody has set it. */
-int slot_mark(const char *folder, enum slot_mark m, int *ret_lock);
-bool slot_is_marked(const char *folder, enum slot_mark m);
+int slot_mark(const char *folder, enum slot_mark m, int *ret_lock); /* sets the mark until *ret_lock is closed */
+bool slot_is_marked(const char *folder, enum slot_mark m);          /* true if anybody has set it */
 
 /* -- owners -- */
 
-/* Shown to others; `likely_ns`: the likely duration, 0: not known. */
+/* Names the owner of the lock to others; `likely_ns`: the likely duration, 0: not known. */
 void slot_note(int lock, enum slot_use use, uint64_t likely_ns, const char *what);
 struct slot_owner {
         bool is_there, is_known; /* known: it has named itself, and is a process that we see */
@@ -97,14 +96,14 @@ struct slot {
         cpu_set_t cpus;
         char folder[PATH_SIZE];
 };
-/* Waits for a free core of those that timed runs may own (host_cores()), yielding to persons. -ECANCELED if `cancel_fd` (-1: none) is readable. -EAGAIN,
- * and the names of the owners: others have left this process no core for `wait_ns` (UINT64_MAX: waits for ever). */
+/* Waits for a free core of those that timed runs may own (host_cores()), yielding to persons. -ECANCELED if `cancel_fd` (-1: none) is readable.
+ * -EAGAIN with a sentence that names an owner: this process has had no core for `wait_ns` (UINT64_MAX: waits for ever). */
 int slot_lease(const char *own_folder, const char *what, uint64_t wait_ns, int cancel_fd, struct slot *ret);
 void slot_release(struct slot *s);
-/* True if a person waits for a slot, a process has none, or a build waits for its turn. The holder of a long lease asks between two runs and, if so,
- * gives it back and leases again. */
+/* True if a person waits for a slot, a process without any waits for one, or a build has its turn on this core. The holder of a long lease asks
+ * between two runs and, if so, gives the slot back and leases again. */
 bool slot_is_wanted(const struct slot *s);
 
-/* For a build: the cores without one, `most` of them; if there is none, as a guest (`last` is SLOT_GUEST), or -EAGAIN (SLOT_BUILD). The caller closes the
- * locks. */
+/* Borrows for a build up to `most` cores that have no build. If every core has one: as a guest if `last` is SLOT_GUEST, -EAGAIN if it is SLOT_BUILD.
+ * `ret` has room for `most`; the caller closes the locks in it. */
 int slot_borrow(const char *own_folder, const char *what, size_t most, enum slot_use last, struct core_loan *ret, size_t *ret_n);

@@ -35,9 +35,9 @@ static inline bool verdict_is_decided(enum verdict v)
 
 struct verdicts {
         enum verdict *list; /* one for each check-sat answered; malloc'd, like `ends` */
-        uint64_t *ends;     /* for SMT-LIB: how much had been printed at the end of each answer's line */
+        uint64_t *ends;     /* how many bytes had been printed at the end of each answer's line */
         size_t n;
-        size_t n_certain; /* of the list, from its first on; 0 if there are more than questions */
+        size_t n_certain; /* so many of the list, from its first on, are certain; none if there are more answers than questions */
         enum verdict last; /* the run's verdict: the last answer, or how the run ended (timeout, crash, …) */
         bool is_answer;    /* `last` is the last of the list; else the run ended in another way (or with an answer behind the cut) */
 };
@@ -47,7 +47,7 @@ struct verdicts {
 void verdict_read(enum format format, size_t questions, const struct execute_result *r, struct verdicts *ret);
 void verdicts_done(struct verdicts *v);
 
-/* The run's verdict for a study that believes an answer: VERDICT_ERROR if that is not certain, or if there is no answer to be unknown. */
+/* The run's verdict for studies that rely on answers: VERDICT_ERROR in place of an answer that is not certain, or of an unknown that is no answer. */
 static inline enum verdict verdict_believed(const struct verdicts *v)
 {
         return (v->is_answer ? v->n_certain < v->n : v->last == VERDICT_UNKNOWN) ? VERDICT_ERROR : v->last;
@@ -56,6 +56,6 @@ static inline enum verdict verdict_believed(const struct verdicts *v)
 /* True if a certain answer contradicts the case's own status (sat against unsat). expected[i] is VERDICT_UNKNOWN if the case states none. */
 bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, size_t n_expected);
 
-/* The name of a shared library that the loader did not find on this machine; empty: none is missing. It belongs to `r`. A library for which there is no
+/* The name, in r's output, of a shared library that the loader did not find on this machine; empty: none is missing. A library for which there is no
  * memory is not missing. */
 struct slice missing_library(const struct execute_result *r);

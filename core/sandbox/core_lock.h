@@ -2,7 +2,7 @@
  * build's cores to runs (exec_lend.c).
  *
  *   CORE_RUN    a timed run owns the core
- *   CORE_BUILD  a build has borrowed the core; held from the build's beginning to its end. Another process's build may be its guest, without the lock
+ *   CORE_BUILD  a build has borrowed the core; held from the build's beginning to its end. A further build may be there as a guest, without the lock
  *   CORE_MOVES  builds' processes may be on the core just now; a lock that builds share
  *   CORE_TURN   the build has lent the core for so long that batches leave it alone for a while
  *
@@ -43,5 +43,5 @@ struct core_note {
 /* `which`: CORE_RUN or CORE_BUILD. A note that cannot be written or read is ignored. */
 void core_note_write(int fd, enum core_lock which, const struct core_note *n);
 bool core_note_read(int fd, enum core_lock which, struct core_note *ret);
-/* Notes in the second one since when the build is without the core; 0: it has it again. A guest notes nothing. */
+/* Notes since when the build is without the core, in the build's note; 0: it has the core. Does nothing for a guest, as the note is its host's. */
 void core_note_lent(int fd, uint64_t since_ns);

@@ -3,8 +3,8 @@
 
 #include <linux/audit.h>
 
-/* NATIVE: of its programs. OTHER: of its programs of 32 bits, if it has any, else NATIVE again; OTHER_KEYS: their number of add_key(), before those of
- * request_key() and keyctl(). */
+/* NATIVE: the machine's own. OTHER: that of its 32-bit programs, or NATIVE again if it has none. OTHER_KEYS: the number of add_key() in OTHER,
+ * followed by those of request_key() and keyctl(): exec_world.c forbids all three. */
 #if defined(__x86_64__)
 enum { NATIVE = AUDIT_ARCH_X86_64, OTHER = AUDIT_ARCH_I386, OTHER_KEYS = 286 };
 #elif defined(__aarch64__)

@@ -19,9 +19,9 @@ int stub_main(int world);
 int signals_block(void);
 void signals_drain(int fd);
 
-/* The world of one run in a kept sandbox; exec_world.c. world_clone() forks into new namespaces (PID, IPC, mounts; with `user` also users, with the
- * same ids inside). It returns like fork(), or -errno. In the child, world_prepare() makes what is the same for every run: /proc and, with `user`,
- * the mapping of users, where `uid` and `gid` are the parent's. world_make() makes the run's /dev/shm and /scratch. Both return 0 or -errno. */
+/* The world of one run in a kept sandbox; exec_world.c. world_clone() forks, with `namespaces` into new ones (PID, IPC, mounts; with `user` also
+ * users, with the same ids inside). It returns like fork(), or -errno. In the child, world_prepare() makes what is the same for every run: /proc and,
+ * with `user`, the mapping of users (`uid`, `gid`: the parent's). world_make() makes the run's /dev/shm and /scratch. Both return 0 or -errno. */
 int world_clone(bool namespaces, bool user);
 int world_prepare(bool user, uid_t uid, gid_t gid);
 int world_make(const struct order *order);
@@ -36,7 +36,7 @@ struct loan {
         int cpu, fd;
         bool ours;      /* we hold CORE_MOVES: the build may be on the core */
         bool is_wanted; /* a run wants the core: the build is to leave it */
-        bool has_turn;
+        bool has_turn;  /* we hold CORE_TURN */
         uint64_t quiet; /* when runs stopped wanting it; 0: one wants it */
         uint64_t debt;  /* how much longer the core was lent than used */
 };
@@ -48,7 +48,8 @@ struct lender {
 };
 
 void lender_begin(struct lender *l, const struct exec_request *r);
-/* The cores that the build may use from now on. True if they changed since the last look; it must leave the others before lender_leave(). */
+/* Sets the cores that the build may use from now on. True if they changed: the caller then moves the build to them, or stops it if there are none,
+ * and gives up the wanted ones by lender_leave(). */
 bool lender_look(struct lender *l, uint64_t now, cpu_set_t *ret);
 void lender_leave(struct lender *l, uint64_t now);
 uint64_t lender_next(const struct lender *l); /* when to look again */
@@ -62,7 +63,7 @@ void lender_end(struct lender *l);
  * Needs Linux 5.9; no privileges. */
 struct watch;
 
-/* Begins the thread. NULL if the order does not ask for it, or it cannot be had. */
+/* Begins the thread. NULL if the order does not ask for it, or it cannot be had; the functions below then do nothing. */
 struct watch *watch_begin(const struct order *order);
 /* Called in the new process before its execve; the process may share the helper's memory. If the kernel refuses the filter, nothing is watched, and
  * watch_end() reports that. False if the process must not go on. */

@@ -25,11 +25,11 @@ struct waiting {
         struct waiting_thread *threads; /* malloc'd */
         size_t n;
         size_t seen;          /* threads noted so far */
-        uint64_t gone;        /* of threads that are no longer in the list */
+        uint64_t gone;        /* the waiting of threads that are no longer in the list */
         uint64_t before;      /* what the first thread had waited before it became the program */
         unsigned most;        /* the most threads seen at once */
         bool unknown;         /* this kernel does not count it */
-        uint64_t busy, steal; /* of its cores, at the beginning: ns */
+        uint64_t busy, steal; /* waiting_cores() when the program began */
 };
 
 /* Reads the second number of a thread's schedstat. False if there is none. */
@@ -59,7 +59,7 @@ int tree_read(bool inside, struct tree *ret, struct waiting *w); /* `w`: where t
 uint64_t tree_checked_memory(bool inside, const struct tree *t, uint64_t limit);
 /* SIGKILL to the whole tree. Returns true if there was a process. */
 bool tree_kill(bool inside);
-/* SIGSTOP and SIGCONT to the whole tree, including processes that were stopped before. */
+/* SIGSTOP and SIGCONT to the whole tree. A process that had been stopped before goes on, too. */
 void tree_stop(bool inside);
 void tree_continue(bool inside);
 /* Moves the whole tree to these cores: stopped processes, and those that it starts meanwhile, too. */

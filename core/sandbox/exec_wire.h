@@ -1,6 +1,6 @@
 /* The messages between the caller (execution.c, keeper.c) and the helper `solverfs-exec` (exec_stub.c, exec_keeper.c). Private to these, which are
- * built together. A process may outlive an upgrade and then find the next version's helper: each message begins with `exec_magic`, and the helper
- * ends with EXEC_REFUSAL on standard error.
+ * built together. A process may outlive an upgrade and then find the next version's helper. So each message begins with `exec_magic`. If another
+ * number is there, the helper prints EXEC_REFUSAL on standard error and ends.
  *
  * The helper begins with standard input, output and error, and
  *   EXEC_CONTROL  a SEQPACKET socket; its end (the caller is gone) means: end everything
@@ -13,11 +13,11 @@
  * The descriptors of a run are, in this order, standard input, output and error for the program, and:
  *   EXEC_CONTROL  a stream socket. The caller writes struct exec_command to it; its end (cancelled, or the caller is gone) means: end
  *                 everything. The run writes a struct exec_reply to it each time the program is stopped because its share is used up,
- *                 and a last one when all is over, and exits. A SEQPACKET socket closed with a command unread would give an error before the reply.
+ *                 and a last one when all is over, and exits. (A SEQPACKET socket closed with a command unread gives an error before the reply.)
  *   EXEC_REQUEST  a file as above and, behind the struct, NUL-terminated strings: the working directory, the scratch folder, the name below
  *                 SANDBOX_RUNS of the folder that becomes /scratch in a keeper's run, the file for standard input (empty: as it is), the arguments,
  *                 the environment
- *   locks of the cores that a build has borrowed (core_lock.h), `loans` of them. The run keeps the program off cores that others want, and stops
+ *   locks of the cores that a build has borrowed (core_lock.h), `n_loans` of them. The run keeps the program off cores that others want, and stops
  *                 all of it while they want every core; `standing` in the file says for how long, lest the caller take it for a lost helper. */
 #pragma once
 
@@ -64,7 +64,7 @@ struct exec_request {
                 bool is_whole;     /* none was missed */
         } watched;                 /* set by the helper at the end */
         struct exec_standing {
-                uint64_t total_ns, since_ns; /* of earlier stops; the begin of the present one, 0: it runs */
+                uint64_t total_ns, since_ns; /* earlier stops in all; when the present stop began, 0: it runs */
         } standing;                          /* set by the helper */
 };
 
@@ -98,7 +98,7 @@ enum exec_step {
         STEP_NONE,
         STEP_EXECVE,
         STEP_FORK,
-        STEP_SURROUNDINGS, /* `part` names the one */
+        STEP_SURROUNDINGS, /* exec_reply.part says which */
         STEP_AFFINITY,
         STEP_USER,
         STEP_DIRECTORY,
@@ -124,9 +124,9 @@ struct exec_reply {
         uint64_t voluntary, involuntary;
         bool waiting_unknown; /* this kernel does not count it */
         uint64_t waited_ns;   /* time that its threads were ready and had no core, in all */
-        uint64_t others_ns, steal_ns, threads; /* time that others used its cores meanwhile; stolen time; the most threads at once */
+        uint64_t others_ns, steal_ns, threads; /* CPU time of others on its cores; time that a hypervisor took from them; the most threads at once */
         uint64_t begin_ns; /* time of its execve, by CLOCK_MONOTONIC */
-        struct exec_growth { /* growth of its memory: each point is at least an eighth higher than the one before, or by more where room is short */
+        struct exec_growth { /* memory as it grew: each point at least an eighth above the one before; if there are too many, every second one goes */
                 uint64_t ns, memory;
         } growth[EXEC_GROWTH];
         uint64_t n_growth;

@@ -19,11 +19,12 @@ DEFINE_CLEANUP(struct keeper *, keeper_close)
 enum keeper_state {
         KEEPER_CLEAN,
         KEEPER_DIRTY, /* a program has left something in it */
-        KEEPER_LOST
+        KEEPER_LOST   /* its helper has ended, or does not report the end of a run */
 };
 enum keeper_state keeper_state(struct keeper *k);
 uid_t keeper_uid(const struct keeper *k); /* the user that its programs run as */
-/* Hands the run over. `x` is filled except for `uid`; its request has the same binds. -EPIPE if the keeper was lost meanwhile; take another. */
+/* Hands the run over. `x`: as execution_init() left it, with `handed`, `runs_scratch` and `share_ns` as wanted. Of its request's binds a sandbox has
+ * only those of `like`. -EPIPE if the keeper was lost meanwhile; take another. */
 int keeper_begin(struct keeper *k, struct execution *x);
 /* After execution_watch(), unless the run is stopped. Returns like execution_result(); -ENOSYS if this sandbox cannot give runs namespaces of their
  * own. If the run was lost, so is the sandbox. */

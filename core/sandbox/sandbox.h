@@ -19,7 +19,7 @@ bool sandbox_has_users(void);
 /* Leases a user that no other execution on this machine has, of whatever store: the kernel counts a user's processes (RLIMIT_NPROC), and a user may
  * signal its own. The lease is an OFD lock in /run/solverfs until sandbox_release() or the holder's death; the search begins at `slot`. A user that
  * was not released as empty is skipped while any of its processes lives. Where sandbox_has_users() is false there is nothing to lease: *ret_lock is
- * -1. -EAGAIN if all are taken. Root's containers without a user namespace each have another /run, so their runs may share users and their limit. */
+ * -1. -EAGAIN if all are taken. Containers without a user namespace have a /run each, so their runs may share a user and its limit of processes. */
 int sandbox_lease(unsigned slot, uid_t *ret_uid, int *ret_lock);
 /* `empty`: it is known that no process of that user is left. `lock` may be -1. */
 void sandbox_release(int lock, bool empty);
@@ -33,9 +33,9 @@ int sandbox_hand_scratch(const char *path, uid_t uid);
 /* Ends the remains of sandboxes whose bubblewrap was killed before they began: its inner half then waits for ever for the outer one. Reads all of
  * /proc. */
 void sandbox_sweep(void);
-void sandbox_sweep_once(void); /* once in the life of this process: after a caller that was killed */
+void sandbox_sweep_once(void); /* the same at the first call in this process only: for the remains of an earlier process that was killed */
 
 /* bwrap's argument vector, NULL-terminated, with the helper as the command. `runs`: a keeper's folder. With it, its folder `case` is /case, /scratch
  * is empty (each run mounts its own), and the sandbox ends with the helper's socket, not with the thread that made it. Free with strings_free().
- * -ENOENT with a sentence if there is no bwrap. */
+ * -ENODEV with a sentence if there is no bwrap, -EIO if /dev/null is not for everybody. */
 int sandbox_arguments(const struct execute_request *request, const char *runs, const char *helper, char ***ret);

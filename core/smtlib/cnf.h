@@ -5,27 +5,27 @@
 #include "cache/base/util.h"
 
 struct cnf_reader {
-        const char *base, *p, *end;
+        const char *base, *p, *end; /* the input, which is borrowed */
         int64_t variables, clauses; /* as the header announces them; -1 before it was read */
         bool is_in_clause;
-        bool has_projection; /* a comment names variables: "c ind 1 2 0", "c p show 1 2 0" */
+        bool has_projection; /* a comment so far names variables by number ("c ind 1 2 0", "c p show 1 2 0"): renumbering would change its meaning */
 };
 
-/* True if a text begins as DIMACS: behind comments comes the header, "p cnf". Unless `needs_header`, comments alone will do. */
+/* True if `head`, the beginning of a text, is DIMACS: comments, if any, and the header "p cnf". Comments alone will do unless `needs_header`. */
 bool cnf_begins(struct slice head, bool needs_header);
 void cnf_reader_init(struct cnf_reader *r, struct slice bytes);
-/* 1: the next literal, or 0 at the end of a clause. 0: no clause follows, and there was a header. -EINVAL with a sentence, also for a variable so
- * large that a table of all variables would be out of proportion to the input. */
+/* Returns 1, with the next literal in *ret, or 0 there at the end of a clause. Returns 0 if no clause follows. -EINVAL with a sentence, also if the
+ * header is missing, or a variable is so large that a table of all variables would be out of proportion to the input. */
 int cnf_next(struct cnf_reader *r, int32_t *ret);
 
 struct cnf {
         int32_t *literals; /* owned; of all clauses, one after the other */
         size_t n_literals;
-        size_t *ends; /* owned; the end of each clause, in literals */
+        size_t *ends; /* owned; for each clause, the index in `literals` behind its last literal */
         size_t n_clauses;
-        uint32_t variables; /* at least the highest that occurs; cnf_read(), cnf_copy(): exactly that */
+        uint32_t variables; /* at least the highest that occurs; exactly that after cnf_read() and cnf_copy() */
 };
-struct cnf *cnf_free(struct cnf *c); /* NULL, which it may be */
+struct cnf *cnf_free(struct cnf *c); /* returns NULL; `c` may be NULL */
 DEFINE_CLEANUP(struct cnf *, cnf_free)
 #define cleanup_cnf cleanup(cnf_freep)
 
@@ -36,8 +36,8 @@ struct cnf *cnf_new(void);
 struct cnf *cnf_copy(const struct cnf *c);
 void cnf_add(struct cnf *c, int32_t literal); /* 0 ends the clause */
 void cnf_add_clause(struct cnf *c, const int32_t *literals, size_t n);
-/* Adds the clauses of another formula, its variable v as v + shift, which is at most INT32_MAX. */
+/* Adds the clauses of another formula. Its variable v becomes v + shift; the caller sees to it that this is at most INT32_MAX. */
 void cnf_append(struct cnf *c, const struct cnf *other, uint32_t shift);
-/* The literals of a clause, and their number. */
+/* The literals of clause number `at`, and how many they are. They are in `c`, and valid until it changes. */
 int32_t *cnf_clause(const struct cnf *c, size_t at, size_t *ret_n);
 int cnf_print(const struct cnf *c, struct buffer *ret); /* a clause on each line */

@@ -22,10 +22,10 @@ enum dialect {
 
 #define CHARACTER_MOST 0x2ffff /* the last code point of the theory of strings (SMT-LIB 2.6, Unicode strings) */
 
-/* "2.0", "2.5", "2.6" and "2.7", and texts that begin with these ("2.6.1"); -EINVAL for others. */
+/* Reads "2.0", "2.5", "2.6" or "2.7" (which counts as 2.6), also with a point and more behind it ("2.6.1"); -EINVAL for other texts. */
 int dialect_parse(struct slice text, enum dialect *ret);
 const char *dialect_name(enum dialect d);
-/* The dialect of that name; 2.6 for NULL, as in a recipe without one. */
+/* The dialect of that name; 2.6 for NULL (as in a recipe without one) and for a name that dialect_parse() refuses. */
 enum dialect dialect_named(const char *name);
 
 /* Appends the canonical text of a literal, given without its quotes. `ret` must be empty or end with canonical text. */
@@ -35,7 +35,7 @@ void dialect_encode_string(enum dialect d, struct slice canonical, struct buffer
 
 /* Walks a canonical text: returns the character at *at, and moves *at past it. False at the end. */
 bool dialect_next_character(struct slice canonical, size_t *at, uint32_t *ret);
-/* The number of digits of this base at p, at most `most` of `left`; and their value. */
+/* Reads at most `most` digits of a base from `p`, where `left` bytes are left. Returns how many there were; *ret: their value. */
 size_t dialect_digits(const char *p, size_t left, size_t most, unsigned base, uint32_t *ret);
 /* Appends the canonical form of one character after the text in `ret`. */
 void dialect_add_character(struct buffer *ret, uint32_t character);

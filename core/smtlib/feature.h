@@ -1,4 +1,4 @@
-/* Features of a case: the numbers that a selector of solvers learns from (MedleySolver, section 4.2). One pass over the graph of the terms, linear in
+/* Features of a case: the numbers that a portfolio learns from (MedleySolver, section 4.2). One pass over the graph of the terms, linear in
  * its size. smt_features() and cnf_features() describe each; feature_list.h defines them. */
 #pragma once
 
@@ -11,7 +11,7 @@ struct feature {
 
 struct features {
         size_t n;
-        double *values; /* malloc'd, in the table's order */
+        double *values; /* owned; one for each row of smt_features() or cnf_features(), in order */
 };
 void features_done(struct features *f);
 #define cleanup_features cleanup(features_done)
@@ -21,7 +21,7 @@ const struct feature *smt_features(size_t *ret_n);
 const struct feature *cnf_features(size_t *ret_n);
 
 void features_of_script(const struct script *s, struct features *ret);
-/* Features of SMT-LIB text; -EINVAL if it does not parse. */
+/* Features of SMT-LIB text. Errors as of script_read(). */
 int features_of_smt(struct slice bytes, struct features *ret);
 /* Features of DIMACS text. -EINVAL with a sentence if it does not parse. */
 int features_of_cnf(struct slice bytes, struct features *ret);

@@ -17,5 +17,5 @@ struct logic {
 };
 struct logic logic_of(const char *name); /* NULL: no limits */
 
-/* True if the term keeps to the logic. Linear in the term's graph. Its arithmetic is checked, and its operators' theories; not its quantifiers. */
+/* True if the term keeps to the logic. Checks its arithmetic and its operators' theories, not its quantifiers or functions. Takes linear time. */
 bool logic_allows(const struct logic *l, const struct term *root);

@@ -17,13 +17,13 @@ enum theory {
 /* The meaning of more than two arguments (SMT-LIB 2.6, section 3.7: :left-assoc and so on). */
 enum operator_shape {
         SHAPE_FIXED,    /* as many as its signature has */
-        SHAPE_LEFT,     /* two or more; left-associative */
+        SHAPE_LEFT,     /* two or more; left-associative. One, too (except for -): solvers read (and x) as x */
         SHAPE_RIGHT,    /* two or more; right-associative */
         SHAPE_CHAIN,    /* two or more; a conjunction over neighbours */
         SHAPE_PAIRWISE, /* two or more; a conjunction over pairs */
 };
 
-/* A place of a signature: a sort, or a variable that the arguments determine. */
+/* The sort of an argument or of the result in a signature: a fixed one, or a variable that the arguments determine. */
 enum place_sort {
         PLACE_NONE,
         PLACE_BOOL,
@@ -35,8 +35,8 @@ enum place_sort {
         PLACE_ROUNDING_MODE,
         PLACE_SAME,      /* any sort, the same in all such places; Int and Real may mix as in PLACE_NUMBER */
         PLACE_BITVEC,    /* any width, the same in all such places */
-        PLACE_BITVEC_2,  /* a bit-vector of another width */
-        PLACE_BITVEC_3,  /* of a third width */
+        PLACE_BITVEC_2,  /* any width, whatever the other places have */
+        PLACE_BITVEC_3,  /* likewise */
         PLACE_FLOAT,     /* any format, the same in all such places */
         PLACE_ARRAY,     /* an array … */
         PLACE_INDEX,     /* … its index, */
@@ -50,8 +50,8 @@ enum place_sort {
         PLACE_BITVEC_REPEAT,  /* index[0] times */
         PLACE_BITVEC_EXTEND,  /* index[0] more */
         PLACE_BITVEC_INDEX,   /* index[0] wide */
-        PLACE_FLOAT_INDEX,    /* index[0], index[1] */
-        PLACE_FLOAT_PARTS,    /* for fp: the widths of the second and third argument */
+        PLACE_FLOAT_INDEX,    /* index[0] bits of exponent, index[1] of significand */
+        PLACE_FLOAT_PARTS,    /* for fp: exponent as wide as the second argument, significand one bit wider than the third */
         PLACE_FLOAT_BITS,     /* a bit-vector as wide as the float */
         PLACE_ASCRIBED        /* given by (as … sort) */
 };
@@ -64,9 +64,9 @@ enum operator_flags {
         OPERATOR_IDEMPOTENT = 1 << 1,  /* f(x, x) = x */
         OPERATOR_EXTENSION = 1 << 2,   /* in no standard theory; some solvers have it */
         OPERATOR_OPTIONAL = 1 << 3,    /* the last argument may be missing */
-        OPERATOR_ASSOCIATIVE = 1 << 4, /* nested lists of it are one list; only for operators that the reducer flattens */
-        OPERATOR_IN_PAIRS = 1 << 5,    /* read with any number of arguments, but z3, cvc4 and cvc5 take two */
-        OPERATOR_RARE = 1 << 6         /* standard, but solvers of many years do not read it: new in 2.7, or left out */
+        OPERATOR_ASSOCIATIVE = 1 << 4, /* nested lists of it are one list; set only where core/study/reduce flattens them */
+        OPERATOR_IN_PAIRS = 1 << 5,    /* read here with any number of arguments; z3, cvc4 and cvc5 take only two */
+        OPERATOR_RARE = 1 << 6         /* standard, but many versions of solvers lack it: it is new in 2.7, or they left it out */
 };
 
 struct operator_row {
@@ -93,12 +93,13 @@ bool operator_takes(enum op op, size_t n_args); /* true if it takes this number 
 int operator_check(struct bank *b, enum op op, const uint32_t index[2], size_t n_index, const struct term *const *args, size_t n,
                    const struct sort *ascribed, const struct sort **ret);
 
-/* Operators without indices that take these arguments and give this result (never OP_NONE; `ret` has room for N_OPS). Standard ones only, no rare
- * ones. Use it to replace an operator by one of the same signature. */
+/* Lists the operators that take these arguments and give this result, to replace one by another of the same signature: standard ones without indices,
+ * no rare ones. `ret` has room for N_OPS. Returns their number. */
 size_t operators_of(struct bank *b, const struct term *const *args, size_t n, const struct sort *result, enum op *ret);
 /* True if an operator whose result is declared as `place` can give `sort`, for some arguments. */
 bool place_can_hold(enum place_sort place, const struct sort *sort);
-/* The only kind of sort that a place takes; SORT_UNKNOWN if it takes several, or its sort follows from other places. */
+/* The only kind of sort that a place takes. SORT_UNKNOWN if it takes several, if its sort follows from other places, and for PLACE_BIT,
+ * PLACE_BITVEC_2 and PLACE_BITVEC_3. */
 enum sort_kind place_kind(enum place_sort place);
-/* Operators whose result can be this sort, whatever the arguments; for generators. Like operators_of(), but of all kinds. */
+/* All operators whose result can be this sort, for some arguments: also extensions, rare ones and those with indices. `ret`: as operators_of(). */
 size_t operators_to(const struct sort *result, enum op *ret);

@@ -1,5 +1,5 @@
-/* Every operator, a row each: OPERATOR(its name here, its struct operator_row). A file that includes it says what OPERATOR makes of a row: sort.h
- * the enum, operator.c the table, which has the short words used here. Sources: the SMT-LIB theories Core, Ints, Reals, Reals_Ints, FixedSizeBitVectors
+/* Every operator, a row each: OPERATOR(its enum op, the members of its struct operator_row). A file that includes this one defines OPERATOR: sort.h
+ * for the enum, operator.c, with the abbreviations, for the table. Sources: the SMT-LIB theories Core, Ints, Reals, Reals_Ints, FixedSizeBitVectors
  * with QF_BV's extensions, FloatingPoint, ArraysEx, UnicodeStrings (all as of 2.6), and the manuals of Z3 and cvc5 for the rest. */
 /* clang-format off: a row is a line */
 

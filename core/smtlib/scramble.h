@@ -1,10 +1,10 @@
 /* Scrambled inputs: the same problem for a solver in another form, so that its random choices turn out differently.
  *
  * SMT-LIB: declared and bound names become x1, x2, … in a random order. Declarations, definitions and assertions are reordered where their order is
- * free: between two other commands, and after everything they mention. The operands of commutative operators are reordered, and the sides of =, <
- * with >, <= with >= and similar operators of bit-vectors and floats are swapped. Equal subterms are scrambled alike, so that shared terms stay
- * shared. Comments are dropped. In difference logic arithmetic keeps its shape, as (<= (- x y) c) is the only one that it allows. DIMACS: variables
- * are permuted and half of them change sign; clauses, and the literals in each, are reordered.
+ * free: between two other commands, and after everything they mention. The operands of commutative operators, = among them, are reordered. Some
+ * comparisons are turned around: (< x y) becomes (> y x); likewise <= and >=, and those of bit-vectors and floats. Equal subterms are scrambled
+ * alike, so that shared terms stay shared. Comments are dropped. In difference logic arithmetic keeps its shape, as (<= (- x y) c) is the only one
+ * that it allows. DIMACS: variables are permuted and half of them change sign; clauses, and the literals in each, are reordered.
  *
  * Sources: the scrambler of SMT-COMP (Weber, "Scrambling and Descrambling SMT-LIB Benchmarks", SMT 2016) and Mariposa (Zhou et al., FMCAD 2023),
  * which shuffle and rename in the same way.

@@ -3,20 +3,21 @@
 
 #include "core/smtlib/term.h"
 
+/* A comment such as `function` names a member of struct command that the kind uses. */
 enum command_kind {
         COMMAND_OPAQUE, /* not understood, or of an unmodelled theory; kept as text */
         COMMAND_SET_LOGIC,
         COMMAND_SET_OPTION,
         COMMAND_SET_INFO,
-        COMMAND_DECLARE_SORT, /* from here to COMMAND_ASSERT: these have names and terms, and no other effect */
+        COMMAND_DECLARE_SORT, /* kinds from here to COMMAND_ASSERT only declare, define or assert */
         COMMAND_DEFINE_SORT,
         COMMAND_DECLARE_DATATYPES, /* also declare-datatype */
-        COMMAND_DECLARE_FUN, /* function; also declare-const. A constant read so is printed so in 2.5 and 2.6 */
-        COMMAND_DECLARE_CONST,
-        COMMAND_DEFINE_FUN, /* function, parameters, term; also define-const */
-        COMMAND_DEFINE_FUN_REC,
-        COMMAND_DEFINE_FUNS_REC, /* kept as text; its functions are declared */
-        COMMAND_ASSERT,          /* term */
+        COMMAND_DECLARE_FUN,       /* function */
+        COMMAND_DECLARE_CONST,     /* function; printed as declare-fun in 2.0, which has no declare-const */
+        COMMAND_DEFINE_FUN,        /* function, terms (its parameters), term; also define-const */
+        COMMAND_DEFINE_FUN_REC,    /* likewise */
+        COMMAND_DEFINE_FUNS_REC,   /* kept as text; later commands may use its functions */
+        COMMAND_ASSERT,            /* term */
         COMMAND_CHECK_SAT,
         COMMAND_CHECK_SAT_ASSUMING, /* terms */
         COMMAND_PUSH,               /* levels */
@@ -34,18 +35,18 @@ enum command_kind command_kind_of(struct slice name);
 bool command_name_asks(struct slice name);
 
 struct span {
-        size_t begin, end; /* bytes of the input; both 0 if it was not read */
+        size_t begin, end; /* offsets in the input; both 0 if the command was not read */
 };
 
 struct command {
         enum command_kind kind;
         struct span span; /* with its parentheses */
-        /* The input's text, for kinds that are printed as text; `symbol` is then the first word after the command's name. */
-        struct slice text;
-        const struct symbol *symbol; /* set-logic: the logic; set-info and set-option: the keyword */
+        struct slice text; /* the whole command, for kinds that are printed as text */
+        /* set-logic: the logic; set-info, set-option: the keyword; declarations, definitions: the name; script_add_text(): the first word; or NULL */
+        const struct symbol *symbol;
         const struct function *function;
         const struct term *term;
-        const struct term *const *terms; /* in the bank, as the other lists; check-sat-assuming, get-value, parameters of a definition */
+        const struct term *const *terms; /* owned by the bank; of check-sat-assuming and get-value; a definition's parameters */
         size_t n_terms;
         uint32_t levels;
 };
@@ -63,11 +64,11 @@ struct script {
 
 struct script_options {
         const char *name;               /* of the input, for messages: "name:3:14: …"; NULL: "line 3, column 14: …" */
-        enum dialect dialect;           /* unless the input names another; usually 2.6, so set it */
+        enum dialect dialect;           /* unless the input names another; 0 is DIALECT_2_0, so set it */
         bool is_dialect_fixed;          /* ignore the input's :smt-lib-version */
         struct bank *bank;              /* to read into; NULL: a new one */
         bool is_strict;                 /* an unknown symbol or command is an error; else its command becomes opaque */
-        struct bank *before;            /* of a script that this one was made of: a name that it declares and this one does not is unknown, also in text */
+        struct bank *before;            /* NULL, or that of the script before a change: a name that only this bank declares is an error */
 };
 
 /* Reads a whole input. -EINVAL with a sentence (place, problem, remedy), -ENOMEM. `options` NULL: 2.6, not strict. Any depth is read, in time linear
@@ -80,7 +81,7 @@ DEFINE_CLEANUP(struct script *, script_free)
 
 /* -- making and changing ----------------------------------------------------------------------------------- */
 
-void script_add(struct script *s, const struct command *c);                       /* adds a copy; its pointers belong to the bank */
+void script_add(struct script *s, const struct command *c);                       /* copies *c; what it points to must belong to the bank */
 void script_add_text(struct script *s, enum command_kind kind, const char *text); /* "(set-info :status sat)" */
 void script_add_logic(struct script *s, const char *logic);
 void script_add_function(struct script *s, const struct function *f);
@@ -91,15 +92,16 @@ void script_clone(const struct script *s, struct script **ret);
 /* A copy in another bank, or in the same. */
 void script_copy(const struct script *s, struct bank *to, struct script **ret);
 void script_remove(struct script *s, size_t at);
-bool command_asks(const struct command *c); /* by its name, also if it is opaque */
+bool command_asks(const struct command *c); /* true if sat, unsat or unknown answers it, even if it is opaque */
 static inline bool command_is_status(const struct command *c) /* (set-info :status …) */
 {
         return c->kind == COMMAND_SET_INFO && c->symbol && text_is(c->symbol->name, ":status");
 }
 void script_insert(struct script *s, size_t at, const struct command *c);
-/* Adds declarations, just before the first assert, for constants and functions that the terms use and the script does not declare. */
+/* Declares the constants and functions that the terms use and the script does not declare, just before the first assert or definition. */
 void script_declare_missing(struct script *s);
 void script_end(struct script *s); /* the same, and adds a final check-sat */
 
-/* The constants and functions that are declared at command `at`, with regard to push and pop. free(*ret). */
+/* The constants and functions that earlier commands declare or define, and that no pop or reset has ended before command `at`. Those of datatypes, of
+ * :named and of commands kept as text are left out. free(*ret). */
 void script_functions_at(const struct script *s, size_t at, const struct function ***ret, size_t *ret_n);

@@ -32,7 +32,7 @@ static inline uint64_t text_hash(uint64_t seed, struct slice text)
         return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* -- memory that is freed at once --------------------------------------------------------------------------------- */
+/* -- memory that is freed all at once ----------------------------------------------------------------------------- */
 
 struct arena_chunk;
 struct arena {
@@ -75,7 +75,7 @@ struct table {
 void table_add(struct table *t, uint32_t hash, void *item);
 void table_done(struct table *t);
 
-/* The slots that may hold an item with this hash, up to an empty one. */
+/* The slots that may hold an item with this hash: table_first() (NULL for an empty table), then table_next() up to an empty slot. */
 static inline struct table_slot *table_first(const struct table *t, uint32_t hash)
 {
         return t->slots ? &t->slots[hash & t->mask] : NULL;
@@ -128,7 +128,7 @@ struct term_head {
                 const void *head;
         };
 };
-/* The existing application of the function without arguments, as declared; NULL if there is none. */
+/* The term of a function without arguments, if function.constant holds it and it is not written (as f sort); else NULL. */
 static inline const struct term *known_constant(const struct function *f)
 {
         return f->constant && !f->constant->is_qualified ? f->constant : NULL;
@@ -136,7 +136,7 @@ static inline const struct term *known_constant(const struct function *f)
 
 bool command_is_text(enum command_kind kind); /* true if it is printed as it was read */
 
-/* Does not check sorts; the arguments must not be NULL. */
+/* The term with this head and these arguments, which must not be NULL: the existing one, or a new one. Does not check sorts. */
 const struct term *term_intern(struct bank *b, const struct term_head *h, const struct term *const *args, size_t n);
 const struct term *term_literal(struct bank *b, const struct sort *sort, struct slice text);
 
@@ -145,7 +145,7 @@ const struct sort *quantifier_sort(struct bank *b, enum term_kind kind, const st
 
 const struct sort *sort_named_kind(struct bank *b, enum sort_kind kind, const struct symbol *s, const struct sort *const *args,
                                    size_t n);
-/* The sort with its parameters replaced; NULL gives NULL. */
+/* The sort with `with` in place of its parameters. NULL, with the bank's error, if that is too large. */
 const struct sort *sort_instantiate(struct bank *b, const struct sort *s, const struct sort *const *parameters,
                                     const struct sort *const *with, size_t n);
 

@@ -21,7 +21,7 @@ struct symbol {
         uint32_t id;                  /* dense, from 0 */
         enum op op;                   /* the first operator of this name (operator.h), or OP_NONE */
         bool is_reserved;             /* by the standard: as a term or a name it is written |quoted| */
-        bool is_declared, is_missed;  /* a script that was read declares it; uses it where it is not declared */
+        bool is_declared, is_missed;  /* in a script that was read: it is declared; it is used undeclared */
         struct slice name;            /* followed by a NUL */
         void *binding, *sort_binding; /* used by the reader */
         struct term *literal;         /* the bank's own: the first literal of this text, or NULL */
@@ -58,11 +58,11 @@ struct sort {
 enum function_kind {
         FUNCTION_DECLARED,
         FUNCTION_DEFINED, /* define-fun and its kin; the definition is in the command */
-        FUNCTION_OF_DATATYPE, /* a constructor, a selector, or is-c, the name of a tester before 2.6. Its sorts may have the datatype's parameters */
+        FUNCTION_OF_DATATYPE, /* a constructor c, a selector, or is-c, the tester of c before 2.6. Its sorts may have the datatype's parameters */
         FUNCTION_NAMED        /* the n of (! t :named n), used as a term */
 };
 
-/* A symbol with its signature. Declarations of the same signature, in one script or in two of one bank, are one function. */
+/* A symbol with its signature. Equal declarations, in one script or in two of one bank, are one function. */
 struct function {
         enum function_kind kind;
         uint32_t id; /* dense, from 0 */
@@ -73,7 +73,7 @@ struct function {
         const struct sort *args[];
 };
 
-/* -- making them: NULL for NULL, or where a comment says so; then bank_error() is set ----------------------------------------- */
+/* -- making them. A NULL argument gives NULL, so calls can be nested; other failures give NULL and set bank_error() -------------- */
 
 const struct symbol *symbol_of(struct bank *b, struct slice name);
 const struct symbol *symbol_find(struct bank *b, struct slice name); /* NULL if the bank has never seen it */
@@ -82,8 +82,8 @@ const struct symbol *symbol_fresh(struct bank *b, struct slice stem);
 
 /* Bool, Int, Real, String, RegLan, RoundingMode, or unknown: without arguments and indices; never fails. */
 const struct sort *sort_simple(struct bank *b, enum sort_kind kind);
-const struct sort *sort_bitvec(struct bank *b, uint32_t width);                         /* at least 1, else -EINVAL */
-const struct sort *sort_float(struct bank *b, uint32_t exponent, uint32_t significand); /* at least 2 each, else -EINVAL */
+const struct sort *sort_bitvec(struct bank *b, uint32_t width);                         /* at least 1, else NULL */
+const struct sort *sort_float(struct bank *b, uint32_t exponent, uint32_t significand); /* at least 2 each, else NULL */
 const struct sort *sort_array(struct bank *b, const struct sort *index, const struct sort *element);
 const struct sort *sort_named(struct bank *b, const struct symbol *s, const struct sort *const *args, size_t n);
 

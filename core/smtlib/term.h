@@ -2,8 +2,8 @@
  *
  * One pointer, one term. Within a bank, equal terms are the same pointer, so that == is equality of syntax, and a formula is a graph that shares its
  * subterms. A let of the source is not a term: it is expanded into this graph, and the printer writes lets for shared subterms. A term and all it
- * points to live as long as the bank; nothing is freed before. A program that makes many formulas uses a bank for each few of them, and term_copy()
- * between banks; a new bank costs a few microseconds.
+ * points to live as long as the bank; nothing is freed before. So a program that makes many formulas begins a new bank after every few of them, which
+ * costs a few microseconds; term_copy() copies a term to another bank.
  *
  * Variables. A bound variable is a TERM_VARIABLE: a name and a sort. The nearest enclosing quantifier that lists it binds it. A constant of the same
  * name is another term, a TERM_FUNCTION without arguments. The reader gives a variable a fresh name where it would shadow another variable or a
@@ -11,8 +11,8 @@
  * of the same name occurs.
  *
  * Errors. A function that returns a term returns NULL on failure: an argument was NULL, or the application is ill-typed. So constructions can be
- * nested, with one check at the end; bank_error() is -EINVAL then, error_message() its sentence. Memory for terms, and for passes over them, is not
- * refused (util.h); script_read() refuses an input that is too large for it.
+ * nested, with one check at the end; bank_error() is -EINVAL then, error_message() its sentence. If there is no memory for a term or for a pass
+ * over terms, the process ends (util.h); script_read() refuses an input that is too large for the memory.
  *
  * Threads. A bank belongs to one thread at a time. Different banks share nothing. */
 #pragma once
@@ -24,7 +24,7 @@
 
 struct bank *bank_new(void);
 struct bank *bank_ref(struct bank *b);
-struct bank *bank_unref(struct bank *b); /* NULL */
+struct bank *bank_unref(struct bank *b); /* returns NULL; `b` may be NULL */
 DEFINE_CLEANUP(struct bank *, bank_unref)
 #define cleanup_bank cleanup(bank_unrefp)
 
@@ -129,7 +129,7 @@ const struct term *term_fresh_constant(struct bank *b, const char *stem, const s
 /* Checks sorts: -EINVAL with a sentence if ill-typed. `index` may be NULL for an operator without indices. */
 int term_apply(struct bank *b, enum op op, const uint32_t *index, size_t n_index, const struct term *const *args, size_t n,
                const struct term **ret);
-/* The same for nested calls, without indices. */
+/* The same without indices. Returns the term or NULL, so that calls can be nested. */
 const struct term *term_op(struct bank *b, enum op op, const struct term *const *args, size_t n);
 const struct term *term_op1(struct bank *b, enum op op, const struct term *x);
 const struct term *term_op2(struct bank *b, enum op op, const struct term *x, const struct term *y);
@@ -138,7 +138,7 @@ const struct term *term_and(struct bank *b, const struct term *const *args, size
 const struct term *term_not(struct bank *b, const struct term *x); /* for (not x): x */
 
 const struct term *term_constant(struct bank *b, const struct function *f);
-/* `sort` NULL: the function's; else printed as (as f sort). */
+/* `sort` NULL: the term has the function's result sort. Else it has this sort, and its head is printed (as f sort). */
 const struct term *term_call_as(struct bank *b, const struct function *f, const struct sort *sort, const struct term *const *args,
                                 size_t n);
 const struct term *term_array_constant(struct bank *b, const struct sort *array, const struct term *element);
@@ -147,7 +147,7 @@ const struct term *term_opaque(struct bank *b, struct slice head, const struct s
 /* kind: TERM_FORALL, TERM_EXISTS or TERM_LAMBDA; n = 0 gives the body. */
 const struct term *term_quantifier(struct bank *b, enum term_kind kind, const struct term *const *variables, size_t n,
                                    const struct term *body);
-/* `keyword` has its colon; value.data NULL: no value; patterns include their own parentheses. */
+/* `keyword` with its colon; `value` as printed, value.data NULL: none; `patterns`: the terms of a :pattern or :no-pattern. */
 const struct term *term_annotate(struct bank *b, const struct term *t, struct slice keyword, struct slice value,
                                  const struct term *const *patterns, size_t n);
 /* `t` with other arguments (the same number), and the same head. Checked like term_apply(). `t` itself if they are its own. */
@@ -175,8 +175,8 @@ void term_list_add(struct term_list *l, const struct term *t);
 void term_list_reverse(struct term_list *l);
 #define cleanup_term_list cleanup(term_list_done)
 
-/* Numbers by the id of a term or symbol: an array if the terms in use are a good part of their bank, else a hash table. A map of zero bytes is empty,
- * for any ids. */
+/* Maps the id of a term, symbol or function to a number: an array if the terms in use are a good part of their bank, else a hash table. A zeroed map
+ * is empty, and takes any ids. */
 struct term_map {
         uint32_t *dense;
         size_t n_dense;
@@ -185,7 +185,7 @@ struct term_map {
         } * slots;
         size_t mask, n;
 };
-void term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* for subterms of these roots */
+void term_map_init(struct term_map *m, const struct term *const *roots, size_t n); /* to set only subterms of these roots */
 void term_map_done(struct term_map *m);
 uint32_t id_map_get(const struct term_map *m, uint32_t id); /* 0 if not set */
 void id_map_set(struct term_map *m, uint32_t id, uint32_t value);
@@ -218,7 +218,7 @@ void term_open_subterms(const struct term *root, struct term_list *ret);
 
 /* -- occurrences: a term in its place ---------------------------------------------------------------------------------- */
 
-/* A shared subterm has several places; a place is the path to it from the root: the positions of arguments. */
+/* A place is a path from the root down: at each step, the position of an argument. A shared subterm has several places. */
 struct term_place {
         const struct term *term;
         uint32_t parent; /* index of the enclosing place; its own index for the root */
@@ -231,10 +231,10 @@ struct term_places {
 };
 void term_places_done(struct term_places *p);
 #define cleanup_term_places cleanup(term_places_done)
-/* The places of a term, in the order of the source, without bound variables' lists. At most `most` places of a larger tree. */
+/* The places of a term, in the order of the source; a quantifier's list of variables and patterns have none. Only the first `most` (at least 1). */
 void term_places(const struct term *root, size_t most, struct term_places *ret);
-/* The root with another term in that place; terms off the path stay shared. NULL if it is ill-typed there, too. Quantifiers around the place bind
- * free variables of `with`; that is meant, as variables in scope may be used there. */
+/* The root with another term in that place; terms off the path stay shared. NULL also if `with` is ill-typed there. `with` may use the variables
+ * bound around the place: the quantifiers there bind its free variables. */
 const struct term *term_replace_at(struct bank *b, const struct term_places *p, size_t at, const struct term *with);
 /* The variables bound around a place, nearest last. */
 void term_variables_at(const struct term_places *p, size_t at, struct term_list *ret);
@@ -242,17 +242,17 @@ void term_variables_at(const struct term_places *p, size_t at, struct term_list 
 /* -- rewriting ------------------------------------------------------------------------------------------------------------ */
 
 /* Replaces every free occurrence of from[i] (any terms; the outermost match wins) by to[i] of the same sort, all at once. No variable of a to[i] is
- * captured: quantifiers on the way get fresh variables. A from[i] with free variables is not looked for below quantifiers that bind these. */
+ * captured: quantifiers on the way get fresh variables. A from[i] is not looked for below quantifiers that bind one of its free variables. */
 const struct term *term_substitute(struct bank *b, const struct term *t, const struct term *const *from,
                                    const struct term *const *to, size_t n);
-/* The body of a quantifier with terms for its first n variables, which leave its list. */
+/* The quantifier with terms in place of its first n variables, which leave its list; just the body if no variable is left. */
 const struct term *term_instantiate(struct bank *b, const struct term *quantifier, const struct term *const *with, size_t n);
-/* Bottom-up: `rewrite` gets each distinct subterm with its arguments already rewritten, and returns it or another one of the same sort (NULL: stop).
- * Linear in the graph. */
+/* Bottom-up: `rewrite` gets each distinct subterm with its arguments already rewritten, and returns it or another one of the same sort. If it returns
+ * NULL, so does term_rewrite(). Linear in the graph. */
 const struct term *term_rewrite(struct bank *b, const struct term *t,
                                 const struct term *(*rewrite)(void *user, struct bank *b, const struct term *t), void *user);
-/* Bottom-up: `make` gets each distinct subterm and its own results for the arguments (a quantifier's variables unchanged), and returns the subterm's
- * replacement in `b`, or NULL. An argument is NULL if its result was NULL. */
+/* Bottom-up: `make` gets each distinct subterm, and as `args` what it returned for the subterm's arguments, perhaps NULL (a quantifier's variables
+ * are there unchanged). It returns the subterm's replacement in `b`, or NULL. */
 const struct term *term_rebuild(struct bank *b, const struct term *t,
                                 const struct term *(*make)(void *user, const struct term *t, const struct term **args), void *user);
 

@@ -40,8 +40,8 @@ enum token_kind token_next(struct tokenizer *t, struct token *ret);
  * than 0 only at the end of the input. */
 size_t token_skip(struct tokenizer *t, size_t depth);
 
-/* Reads the next word of the current command, of which `depth` parentheses are open (a |quoted symbol| without its bars). Empty for other tokens, and
- * at the end of the command. */
+/* Reads the next token of a command, of which *depth parentheses are open, and counts these. Returns a symbol (without its bars), a keyword or a
+ * number; an empty text for any other token, and at the end of the command. */
 struct slice token_word(struct tokenizer *t, size_t *depth);
 
 static inline bool text_is(struct slice text, const char *word)
@@ -58,7 +58,7 @@ bool word_is_reserved(struct slice s);
 /* Appends a symbol as every reader of SMT-LIB accepts it, |quoted| if necessary. */
 void token_add_symbol(struct buffer *b, struct slice symbol);
 
-/* Line and column of a byte, both from 1; columns count bytes. Counts from the beginning of the input: for messages. */
+/* Line and column of a byte, both from 1; columns count bytes. For messages: it is slow, as it counts from the beginning of the input. */
 struct place {
         size_t line, column;
 };

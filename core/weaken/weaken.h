@@ -5,7 +5,7 @@
  * is always well-sorted and another formula. The new script shares the old one's bank; the old script stays as it was.
  *
  * A step is its rule, direction, place and seed. The seed determines everything drawn in it: matches, parameters, names of new variables. So a
- * recorded chain, applied to the same formula, gives the same formulas again, also in another bank or program, while its rules stay.
+ * recorded chain of steps, applied to the same formula, gives the same formulas again, also in another bank or program, unless a rule has changed.
  *
  * Threads: a struct weaken is only read and may be shared; a script and its bank belong to one thread at a time. */
 #pragma once
@@ -33,23 +33,23 @@ int weaken_find(const struct weaken *w, struct slice name, size_t *ret);
 
 /* The operators that its rules can produce. */
 void weaken_operators(const struct weaken *w, bool ret[N_OPS]);
-/* A formula that a solver decides at once if it supports the operator: one application to constants. -ENOENT if none is known, as the operator takes
- * sorts with widths or formats. */
+/* Prints a formula that a solver decides at once if it supports the operator: one application to constants. -ENOENT with a sentence if none
+ * is found with arguments of sort Bool, Int, Real, String or RegLan. */
 int weaken_probe(enum op op, enum dialect dialect, struct buffer *ret);
 /* The same with a quantifier. */
 int weaken_probe_quantifier(enum term_kind kind, enum dialect dialect, struct buffer *ret);
 
 struct weaken_options {
         uint64_t size_most;      /* nodes of an assertion as a tree; a step beyond it is not done. 0: no limit */
-        const bool *rules;       /* weaken_n_rules() of them, true for each to use; NULL: all */
-        bool (*keeps)(void *user, const struct term *t); /* a step is not done if this refuses its new part; NULL: all are done */
+        const bool *rules;       /* for weaken_step(): by rule, true for each to use; NULL: all */
+        bool (*keeps)(void *user, const struct term *t); /* a step is not done if this returns false for its new part; NULL: all are done */
         void *user;
 };
 
 struct weaken_step {
         size_t rule;
         enum weaken_direction direction; /* of the whole formula */
-        size_t command;                  /* of the script */
+        size_t command;                  /* index of the assertion in script.commands */
         uint32_t *path;                  /* argument indices, from the assertion down; malloc'd */
         size_t n_path;
         uint32_t seed;
@@ -57,7 +57,8 @@ struct weaken_step {
 void weaken_step_done(struct weaken_step *s);
 #define cleanup_weaken_step cleanup(weaken_step_done)
 
-/* One random step. `options` and `step` may be NULL. -ENOENT with a sentence if no rule can be applied. Rules are drawn uniformly, then places. */
+/* One random step: draws an assertion by its size, then a rule uniformly, then a place. `options` and `step` may be NULL. -ENOENT with a sentence if
+ * no rule can be applied. */
 int weaken_step(const struct weaken *w, const struct script *s, enum weaken_direction direction, struct random *random,
                 const struct weaken_options *options, struct script **ret, struct weaken_step *step);
 /* Repeats a step. -ENOENT with a sentence if it cannot be done in this script. Options can refuse the step; they do not change

@@ -7,8 +7,8 @@
 
 #define VARIABLES_MOST 8  /* of a rule */
 #define RUN_MOST       64 /* arguments that (f ?x)... matches one by one; longer applications are left unchanged */
-#define NEW_MOST       2  /* variables of a rule's quantifier */
-#define INDEX_MOST     9  /* drawn for ?n */
+#define NEW_MOST       2  /* new variables (!b) of a rule */
+#define INDEX_MOST     9  /* the largest index drawn for ?n */
 
 enum node_kind {
         NODE_VARIABLE,
@@ -51,17 +51,17 @@ extern const struct variable_kind variable_kinds[N_VARIABLE_SORTS];
 struct index_pattern {
         enum {
                 INDEX_FIXED,
-                INDEX_DRAWN,
-                INDEX_COUNT
+                INDEX_DRAWN, /* ?n */
+                INDEX_COUNT  /* #x */
         } kind;
-        uint32_t value; /* INDEX_FIXED; else the variable */
+        uint32_t value; /* the index if fixed; else the number of the variable, n or x */
 };
 
 struct node {
         enum node_kind kind;
         enum op op;
         enum term_kind quantifier;
-        uint32_t number; /* number of the variable or new variable, or the value */
+        uint32_t number; /* number of the variable or new variable; NODE_NUMBER: the value */
         size_t n_index;
         struct index_pattern index[2];
         size_t n_args;
@@ -114,16 +114,17 @@ struct application {
         const struct sort *number, *any; /* the sorts of Num and Any */
         const struct term *kept;         /* the quantifier that (forall @ …) matched */
         const struct term *call;         /* the application that (?f …) matched */
-        size_t each; /* index in the runs, below NODE_EACH; else SIZE_MAX */
-        const struct term *(*run_store)[RUN_MOST];
-        /* Draws a parameter; NULL if there is none. */
+        size_t each; /* below a NODE_EACH: the index of the current argument in the run; else SIZE_MAX */
+        const struct term *(*run_store)[RUN_MOST]; /* by variable: room for a run that a NODE_EACH matches */
+        /* Draws a term of the sort as a parameter; NULL if there is none. */
         const struct term *(*draw)(struct application *a, const struct sort *sort);
         void *user;
         uint32_t seed; /* for the names of new variables */
 };
 
-bool rule_match(struct application *a, const struct node *side, const struct term *t);
-/* NULL if it cannot be built. */
+bool rule_match(struct application *a, const struct node *side, const struct term *t); /* sets the bindings */
+/* Builds a side from the bindings, and draws what they lack. NULL if it cannot be built. */
 const struct term *rule_build(struct application *a, const struct node *side);
+/* `is_positive`: a number above 0, or a string that is not empty. NULL for a sort such as an array's. */
 const struct term *literal_draw(struct bank *b, const struct sort *sort, struct random *random, bool is_positive);
 bool character_of(const struct term *t, uint32_t *ret); /* of a string literal with one character */

@@ -18,5 +18,5 @@ void config_text_done(struct config_text *t);
 #define cleanup_config_text cleanup(config_text_done)
 
 int config_text_read(struct store *s, const char *path, struct config_text *ret);
-/* Keeps a text without a mistake; does nothing if it is kept already. `at_once`: as in struct store_update. */
+/* Stores the copy of a text that has no mistake, unless it is cut, blank or stored already. `at_once`: as in struct store_update. */
 int config_text_keep(struct store *s, const struct config_text *t, bool at_once);

@@ -28,7 +28,7 @@ struct lease {
         int cancel_fd;            /* ends waits and runs; -1: none */
         bool (*is_over)(void *user); /* ends a wait for a cluster, which can take hours; may be NULL */
         void *user;
-        uint64_t most_ns; /* the longest run known; grows with the runs */
+        uint64_t most_ns; /* the longest limit of a run known so far: a cluster's slot must last as long; grows with the runs */
         /* its own */
         bool has_slot;
         struct slot slot; /* lock -1: none, or a core lent by the caller */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A view has one of them. */
+/* A view has one of these. */
 enum setting {
         SETTING_NONE,
         SETTING_SEED,
@@ -18,7 +18,7 @@ struct view {
         uint32_t solver; /* number */
         bool cached;     /* only what is finished */
         enum setting setting;
-        uint64_t n; /* of the setting */
+        uint64_t n; /* the setting's seed or ns */
 };
 static inline bool view_equal(const struct view *a, const struct view *b)
 {

@@ -10,8 +10,8 @@
  * `builds = lab` has a solver built there. The toolchain in the build keys is then the workers': the store keeps that of the worker that built last
  * (TABLE_META, "cluster/<name>/toolchain"). Until it has one, no build of such a solver is known.
  *
- * The last probe of each node is kept for two weeks (TABLE_META, "cluster/<name>/probe/<version>/<host>": nanoseconds, time), so that nodes of separate
- * commands are judged as one cluster. It is read when an engine is attached, and written by pool_share().
+ * The last probe of each node (cluster.h) is kept for two weeks (TABLE_META, "cluster/<name>/probe/<version>/<host>": nanoseconds, time), so that
+ * nodes of separate commands are judged as one cluster. Probes are read when an engine is attached, and written by pool_share().
  *
  * Threads: any. Pools live as long as the workspace. */
 #pragma once
@@ -35,11 +35,11 @@ struct worker_pool {
         pthread_mutex_t lock;
         char machine[PATH_SIZE]; /* "": not known */
         char toolchain[65];      /* the same */
-        uint64_t generation;     /* the store's when the two were last read */
+        uint64_t generation;     /* the store's when machine and toolchain were last read */
         void (*retry)(void *user); /* the engine's: tries again to give waiting jobs slots; NULL: none is attached */
         void *retry_user;
         pthread_cond_t changed;  /* a slot may be free */
-        size_t n_asked, n_leasing; /* waiting for slots: jobs, as of their last request, and leases */
+        size_t n_asked, n_leasing; /* jobs that wait for slots, as of their last request; leases that do */
 };
 
 int pool_open(struct workspace *w, const struct cluster_settings *s, struct worker_pool **ret);
@@ -66,8 +66,8 @@ unsigned pool_count_slots(struct worker_pool *p);
 
 /* For the engine: calls `retry` when a waiting job may get a slot. NULL: no calls. */
 void pool_attach(struct worker_pool *p, void (*retry)(void *user), void *user);
-/* Stores the probes of this process's nodes. Writes to the store, which another process may hold up: once no pool calls any more. */
+/* Stores the probes of this process's nodes. Call it when no pool calls `retry` any more, as another process may hold up the write. */
 void pool_share(struct worker_pool *p);
 
-/* Learns the machine, and the toolchain if solvers are built there, by waiting for a worker. The value is empty. */
+/* The query that waits for a worker and learns the machine, and the toolchain if solvers are built there. The value is empty. */
 int query_machine(struct worker_pool *p, struct query **ret);

@@ -43,8 +43,8 @@ struct solver {
         struct worker_pool *builder;   /* where it is built; likewise */
 };
 DECLARE_REFS(solver)
-/* A private solver: `s` with another recipe, whose reference it takes. Its runs are done where those of `s` are; so are its builds if the recipe has a
- * builder. */
+/* A solver that is in no list: `s` with another recipe, whose reference it takes over. Its runs are done where those of `s` are; so are its builds if
+ * the recipe has a builder, else here. */
 struct solver *solver_with(const struct solver *s, struct recipe *recipe);
 struct commit_sha {
         char s[GIT_OID_HEXSZ + 1];

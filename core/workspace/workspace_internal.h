@@ -65,7 +65,7 @@ int workspace_none_at(const char *dir); /* -ENOENT, with the sentence that there
 int workspace_refresh(struct workspace *w);
 /* Notes a mistake in the config, for the log and for workspace_mistakes(). Under the lock. */
 void workspace_note_mistake(struct workspace *w, const char *what, int r);
-/* Unless r < 0, this process has written the config, and the next call that needs it reads it again. Returns r. */
+/* Call it after writing the config, with the result `r`. Unless r < 0, the next call that needs the config reads it again. Returns r. */
 int workspace_config_written(struct workspace *w, int r);
 
 /* -- workspace_solvers.c -- */
@@ -74,5 +74,5 @@ int workspace_config_written(struct workspace *w, int r);
 int solver_list_read(struct workspace *w, const struct config_text *text, struct solver_list **ret);
 /* A new reference to the history of a repository, opened once. Under the lock. */
 int workspace_history(struct workspace *w, const char *name, struct history **ret);
-/* *ret is NULL for "local" or no name. -EINVAL: there is no such cluster. */
+/* The cluster of this name. *ret is NULL for "local" or no name. -EINVAL: there is no such cluster. */
 int workspace_find_pool(struct workspace *w, const char *name, struct worker_pool **ret);

@@ -16,14 +16,15 @@ struct kernel_cache;
 struct kernel_cache *kernel_cache_new(void);
 void kernel_cache_free(struct kernel_cache *k);
 
-/* Call it when the kernel gets a size that may not be that of the next open: its pages then carry no token, since it pads them with NULs up to there. */
+/* Call it when the kernel gets a size that may not be that of the next open. The kernel pads its pages with NULs up to this size, so from now on no
+ * token is known of them (kernel_cache_pages()). */
 void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino);
 bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino);
 
-/* Listings. The kernel may keep a listing unless parts of another generation were sent since its pages were last dropped. (Of two readers that list at
- * once, the slower one may get its reply after the drop.) */
-bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generation); /* false: drop the pages now */
-/* `first`: the part sent is the listing's first. */
+/* True if the listing that the kernel may have cached of a folder is known to be of this generation. False: the caller must drop its pages now. (They
+ * may mix generations: of two readers that list at once, the slower one may get its reply after the drop.) */
+bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generation);
+/* Call it for each part of a listing that is sent. `first`: the part is the listing's first. */
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first);
 
 /* True if the pages that the kernel keeps of a file carry this token (a hash of their value); sets the token in any case. */
@@ -44,5 +45,5 @@ void kernel_cache_tell_size(struct kernel_cache *k, struct fuse_session *fuse, f
 void kernel_cache_telling(struct kernel_cache *k);
 void kernel_cache_tell_value(struct fuse_session *fuse, fuse_ino_t ino, off_t offset, void *page, size_t n);
 void kernel_cache_told(struct kernel_cache *k);
-/* The kernel knows nothing of a file any more. Call it between those two as well, and only if the file is not open. */
+/* The kernel has forgotten a file. Call it between kernel_cache_telling() and kernel_cache_told(), too, and only if the file is not open. */
 void kernel_cache_forget(struct kernel_cache *k, fuse_ino_t ino);

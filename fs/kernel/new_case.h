@@ -14,7 +14,7 @@
 
 struct new_case {
         unsigned refs;
-        LIST_ENTRY(new_case) others; /* the caller's */
+        LIST_ENTRY(new_case) others; /* in a list of the caller's */
         struct cases *cases;         /* borrowed */
         int fd;                      /* the staged file */
         char path[PATH_SIZE];
@@ -24,8 +24,8 @@ struct new_case {
         /* under lock */
         char *name;  /* owned; "": the file was removed, and makes no further case */
         bool dirty;  /* written since the last flush */
-        int failed;  /* the error of a write: its bytes are missing, until the file is cut back to where they belong */
-        off_t missing; /* if failed: that place */
+        int failed;  /* the error of a failed write or truncation; 0 again once the file is truncated to `missing` or less */
+        off_t missing; /* if failed: the least offset of bytes that may be missing */
         uint32_t id; /* the case that a flush made; 0: none yet */
         bool made;   /* this file made the case: no case had these bytes, or only a removed one */
 };
@@ -33,11 +33,11 @@ struct new_case {
 int new_case_open(struct cases *cases, const char *name, struct new_case **ret); /* -EEXIST */
 DECLARE_REFS(new_case) /* the last unref closes the file */
 void new_case_name(struct new_case *n, char *ret, size_t size);
-/* The case that it made, and one that it makes from now on, gets this name. -EEXIST */
+/* Renames the file, and the case if the file made it. -EEXIST: another case has the name. */
 int new_case_rename(struct new_case *n, const char *name);
-/* The same for a file that was closed: `made` and the case as it left them. */
+/* The same for a file that was closed, by the values that its `id` and `made` had. */
 int new_case_rename_made(struct cases *cases, uint32_t id, bool made, const char *name);
-/* Removes the case that it made, and makes none any more. */
+/* Removes the case if the file made it; the file makes no further one. */
 int new_case_remove(struct new_case *n);
 /* Returns the number of bytes written, or -errno. -EFBIG: the case would become too large; -EINVAL: it does not begin as one. Both are reported at once,
  * before all of it is written. */

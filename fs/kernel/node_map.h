@@ -17,8 +17,8 @@ void node_map_free(struct node_map *m);
 uint64_t node_map_node(struct node_map *m, uint64_t ino);
 /* The inode number of a node. */
 uint64_t node_map_ino(struct node_map *m, uint64_t node);
-/* The same as node_map_node(), for the kernel, which looks the name up; it forgets the node as often. */
+/* The same for a lookup by the kernel, which knows the node until node_map_forget() was called as often. */
 uint64_t node_map_hold(struct node_map *m, uint64_t ino);
 void node_map_forget(struct node_map *m, uint64_t node, uint64_t times);
-/* Gives the name of this node another node, unless it already has another, or the kernel does not know this one. */
+/* Gives the name of this node another node, unless the name already has another, or the kernel does not know this one. */
 void node_map_move(struct node_map *m, uint64_t node);

@@ -10,10 +10,10 @@
 
 struct notify;
 
-/* `pages`: the daemon does not see opens (session_cached.c): also drop pages of folders, and give files other nodes. */
+/* `pages`: for a mount of finished values, which sees no opens (session_cached.c): also drops folders' pages, and gives changed files other nodes. */
 int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret);
 /* Answers a getxattr with ENODATA once the kernel knows all changes so far. A command that changed the config sends one, so that later readers see
  * the change. */
 void notify_settle(struct notify *n, fuse_req_t req);
-/* Answers every request that waits in notify_settle(). */
+/* Ends the thread, answers every request that waits in notify_settle(), and frees `n`. */
 void notify_stop(struct notify *n);

@@ -1,6 +1,6 @@
 /* Shared by mount.c, the parts of a session and tests that speak FUSE without a kernel (fuse_session_custom_io). session.c: names and attributes;
  * session_list.c: folders; session_open.c: files; session_write.c: new cases; session_state.c: extended attributes; session_cached.c: files of a
- * cached mount.
+ * mount of finished values.
  *
  * Replies. Each handler replies exactly once, at its end; helpers return 0 or -errno. Handlers never wait: see waiters.h. */
 #pragma once
@@ -20,13 +20,13 @@ struct session {
         struct engine *engine;             /* borrowed */
         struct waiters *waiters;           /* owned */
         struct notify *notify;             /* owned; while attached */
-        struct remeasuring *remeasuring;   /* owned; while attached. NULL: nothing is measured again */
+        struct remeasuring *remeasuring;   /* owned; while attached: core/query/disturbed.h. NULL: disturbed results are not measured again */
         struct kernel_cache *kernel_cache; /* owned */
         struct node_map *nodes;            /* owned */
         struct writing *writing;           /* owned */
         struct writers *writers, *namers;  /* owned; NULL if `finished`. For writes; for files made, renamed and removed */
-        struct contents *contents;         /* owned */
-        struct fuse_session *fuse;         /* borrowed; NULL until attached */
+        struct contents *contents;         /* owned; used if `finished` */
+        struct fuse_session *fuse;         /* borrowed; NULL unless attached: session_attach() */
 
         bool finished;   /* a mount of finished values, which waits for nothing, starts no work and is read-only: session_cached.c */
         bool no_opendir; /* finished, and the kernel sends no OPENDIR: session_list.c */
@@ -60,13 +60,13 @@ int session_error(int r, const char *what, const char *reason);
 int session_node(struct session *s, fuse_ino_t node, struct node *ret);
 /* The attributes of a node, and how long the kernel may keep them. */
 int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *ret_timeout);
-/* The entry of a name for the kernel, and how long it may keep it. Holds the node: forget it if the reply fails. */
+/* The entry of a name for the kernel, and how long the kernel may keep it. Counts a lookup of the node: call session_forget() if the reply fails. */
 int session_entry(struct session *s, const struct node *n, struct fuse_entry_param *ret);
 void session_forget(struct session *s, fuse_ino_t node, uint64_t times);
 
 /* -- folders -- */
 
-/* For mounts without OPENDIR: the kernel has just asked for a folder's attributes, and reads its listing next. */
+/* For mounts without OPENDIR, where the kernel asks for a folder's attributes before it lists it: drops the kernel's listing if that is outdated. */
 void list_check(struct session *s, fuse_ino_t ino);
 void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void list_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
@@ -90,26 +90,27 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 /* The parked_fn for opens; its user is the session. */
 void file_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
-/* For attributes that the kernel gets. True if a value is open under this node, even if a new open would get another value: sets st_size to its size.
- * Else, if the size is not `ready`, the next open tells the kernel the real one. */
+/* For attributes that the kernel is about to get. If a value is open under this node, sets st_size to its size and returns true, even if a new open
+ * would get another value. Otherwise, if the size is not `ready`, notes that the next open must tell the kernel the real one. */
 bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, bool ready, struct stat *st);
-/* For a node that the kernel has forgotten. */
+/* For a node that the kernel has forgotten: drops what kernel_cache.h knows of it, unless it is open again. */
 void file_forget(struct session *s, fuse_ino_t node);
 /* Closes all handles: the kernel need not report the last closes when the mount goes away. */
 void file_close_all(struct session *s);
 
-/* -- files of a cached mount -- */
+/* -- files of a mount of finished values -- */
 
+/* The contents that are kept while files are read, each for the node that it was sent for. */
 struct contents *contents_new(void);
 void contents_free(struct contents *c);
 void contents_forget(struct contents *c, fuse_ino_t node);
-/* For a lookup: if another content than the file's is kept for its node, the name gets another node; else *st gets the kept content's size. */
+/* For a lookup. If the file no longer has the content sent for its node, the name gets another node. Else sets st_size as finished_stat(). */
 void finished_looked_up(struct session *s, const struct node *n, struct stat *st);
-/* Sets the size of the content that is kept for this node. -ESTALE: none is, and the name has another node. */
+/* Sets st_size to the size of the content that is kept for this node, if any. -ESTALE: none is kept, and the name has another node by now. */
 int finished_stat(struct session *s, fuse_ino_t node, struct stat *st);
 void finished_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void finished_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
-/* The parked_fn for reads of a program; its user is the session. */
+/* The parked_fn for reads of a program or a scrambled input; its user is the session. */
 void finished_answered(void *session, fuse_req_t req, const struct parked *p, int r, struct value *v, const char *reason);
 
 /* -- new cases -- */
@@ -120,7 +121,7 @@ struct writing *writing_new(void);
 void writing_free(struct writing *w);
 bool writing_is_idle(struct writing *w);
 
-bool writing_is(fuse_ino_t ino); /* of a file being written, or just written */
+bool writing_is(fuse_ino_t ino); /* true for the number of a file being written, or just written */
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret);
 /* Looks up the name of a file just written to cases/. */
 bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param *ret);

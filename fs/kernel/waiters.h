@@ -1,11 +1,11 @@
 /* Readers parked in open().
  *
- * The request of a cold open waits here for the engine's answer. (A cached mount has no opens: there it is the first read of a program,
- * session_cached.c.) A reader can be interrupted meanwhile. The kernel reports that once per request (FUSE_INTERRUPT), but not why. Without an
- * answer even SIGKILL leaves the reader in uninterruptible sleep; if every interrupt were answered, a Go program's SIGURG or a shell's SIGCHLD
- * would break its open. So the callback only sets a flag, and a thread reads the reader's pending signals in /proc. A signal that ends the reader
- * (SIGKILL, which stands for every fatal signal; an uncaught one that dumps core; INT, TERM, HUP, QUIT) is answered with EINTR. After any other
- * signal the reader keeps waiting, and the thread looks again every quarter of a second.
+ * The request of a cold open waits here for the engine's answer. (A mount of finished values sees no opens: there it is the first read of a program
+ * or a scrambled input, session_cached.c.) A reader can be interrupted meanwhile. The kernel reports that once per request (FUSE_INTERRUPT), but not
+ * why. Without an answer even SIGKILL leaves the reader in uninterruptible sleep; if every interrupt were answered, a Go program's SIGURG or a
+ * shell's SIGCHLD would break its open. So the callback only sets a flag, and a thread reads the reader's pending signals in /proc. A signal that
+ * ends the reader (SIGKILL, which stands for every fatal signal; an uncaught one that dumps core; INT, TERM, HUP, QUIT) is answered with EINTR. After
+ * any other signal the reader keeps waiting, and the thread looks again every quarter of a second.
  *
  * Locks: the callback may run inside fuse_req_interrupt_func() with the request's lock held. So it takes no lock, and no lock of ours is held
  * during a call into libfuse. Threads: any. */

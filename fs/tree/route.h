@@ -52,7 +52,7 @@ struct route {
         bool executable;
         bool starts;   /* starts work or leads to work, or is live or slow: absent in a mount of finished values */
         bool takes;    /* a folder that takes new cases; everything else is read-only */
-        bool has_view; /* the folder of a solver: all nodes below it have a view */
+        bool has_view; /* the folder of a solver: it and all nodes below it have a view (core/workspace/view.h) */
 
         /* -- what the kernel may keep -- */
         bool moves;         /* the name may move to another file, or its attributes may change: the kernel asks again after a second */
@@ -61,15 +61,15 @@ struct route {
         enum listed listed; /* of a folder */
         bool whole_at_once; /* a folder that enters cached/ when all in it is finished: its listing never changes there */
 
-        /* -- names; for those that vary: numbers, a list, or others -- */
+        /* -- names. A row without a fixed name has `numbers`, `names`, `named`, or `match` and `list` -- */
 
-        /* All numbers in the folder; a number is the entry's `item`. `has` (may be NULL): 0 if this number is there, -ENOENT, …, where that is quicker. */
+        /* All numbers in the folder; a number is the entry's `item`. `has`, if that is quicker: 0 if the number is there, -ENOENT, …; may be NULL. */
         numbers_fn numbers;
         int (*has)(struct tree *t, const struct node *dir, uint32_t number);
         bool below_item; /* the folder's `item` is its entries' `commit` */
 
-        /* All names in the folder: strings_free(). Each has a permanent number in the name space `space`, the entry's `item`. With `of_solver`, the
-         * solver's number and a slash precede the name there. */
+        /* All names in the folder: strings_free(). Each has a permanent number in the name space `space`: the entry's `item`. With `of_solver`,
+         * the name space has the solver's number and a slash before the name. */
         int (*names)(struct tree *t, const struct node *dir, char ***ret, size_t *ret_n);
         enum name_space space;
         bool of_solver;
@@ -80,7 +80,7 @@ struct route {
         int (*match)(struct tree *t, const struct node *dir, const char *name, struct node *ret);
         /* Lists the names from `from` on, by tree_emit(). */
         int (*list)(struct tree *t, const struct node *dir, const struct route *row, uint64_t from, entry_fn fn, void *user);
-        /* 1 if a row of fixed name exists in this folder, 0 if not, or -errno: the kernel may keep for good that it does not. NULL: always. */
+        /* For a fixed name: 1 if it exists in the folder, 0 if not (the kernel may keep that for good: `absent`), or -errno. NULL: it always does. */
         int (*exists)(struct tree *t, const struct node *dir, const struct route *row);
         /* Folders: a number that changes when the listing may have changed; 0: unknown; NULL: the listing never changes. Not called in cached/, where
          * any fact may change a listing. */
@@ -94,22 +94,23 @@ struct route {
         int (*size)(struct tree *t, const struct node *n, uint64_t *ret);
         /* For a regular file of the store: returns its descriptor instead of `content`. */
         int (*open)(struct tree *t, const struct node *n, int *ret_fd);
-        /* Seconds; NULL: when the store was made, or by `derive`. */
+        /* In seconds. NULL: by `derive`, or else the time of the store's folder when the tree was opened. */
         int (*mtime)(struct tree *t, const struct node *n, int64_t *ret);
-        /* For files that take long to print: prints the file and its time. A stat prints nothing (tree_derived_peek()); an open does, and the print is
-         * kept for a moment. A stat also prints in cached/, which is made for copying, and in a mount of finished values, which sees no opens. The row's
-         * `content` is tree_derived_content(). */
+        /* For files that take long to print: prints the file and returns its time. An open prints, and the print is kept for a moment. A stat prints
+         * only in cached/, which is made for copying, and in a mount of finished values, which sees no opens; elsewhere it uses tree_derived_peek().
+         * The row's `content` is tree_derived_content(). */
         derive_fn derive;
 
         /* -- work; for computed files -- */
 
         int (*query)(struct tree *t, const struct node *n, struct query **ret);
-        /* The file's content from the query's value, without reading the store. */
+        /* The file's content from the query's value. */
         int (*answer)(struct tree *t, const struct node *n, struct value *v, struct buffer *ret);
-        /* Why a stored value is none of the solver's. Adds nothing if it is. May be NULL. */
+        /* Adds why the solver did not begin, if the stored value is due to that (it cannot be built or started). May be NULL. */
         void (*reason)(struct tree *t, const struct node *n, struct buffer *ret);
-        /* Instead of `content` and `answer`, for files that the query puts into a folder, which takes a moment even for a stored value. `kept`: 1 if it
-         * is stored, else 0, or -errno. `answer_fd`: the descriptor that the value holds. `waits_for`: the query whose state is shown until then. */
+        /* Instead of `content` and `answer`, for files that the query puts into a folder, which takes a moment even for a stored value. `kept`: 1 if
+         * the value is stored, else 0, or -errno. `answer_fd`: a descriptor of the file, from the value. `waits_for`: another query (the program's
+         * build), whose state is shown while the value is not stored; NULL: `query`. */
         int (*kept)(struct tree *t, const struct node *n);
         int (*answer_fd)(struct value *v);
         int (*waits_for)(struct tree *t, const struct node *n, struct query **ret);

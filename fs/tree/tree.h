@@ -23,7 +23,7 @@ struct tree_entry {
         const char *name;
         uint64_t ino;
         mode_t type;   /* S_IFDIR, S_IFLNK, S_IFREG */
-        uint64_t next; /* offset of the entry behind it */
+        uint64_t next; /* the offset with which tree_list() continues behind it */
         const struct inode *inode;
 };
 
@@ -63,7 +63,7 @@ struct cell tree_bare_cell(const struct node *n);
 int node_select_query(const struct node *n, struct case_info **info);
 /* The node's cell with its case: *ret_info is a ref, to which ret->info points. -ENOENT also for a scrambled input that was not made yet. */
 int tree_cell(struct tree *t, const struct node *n, struct cell *ret, struct case_info **ret_info);
-/* run_find() for the node's cell, with a cache: a cell's files, sizes and times come from one fact and are read one after the other. */
+/* run_find() for the node's cell, with a cache: a cell's files, sizes and times come from one fact and are read one after the other. *ret: a ref. */
 int tree_fact(struct tree *t, const struct node *n, const struct cell *cell, bool brief, struct fact **ret);
 
 /* -- for the rows ------------------------------------------------------------------------------------------------ */
@@ -85,8 +85,8 @@ struct inode inode_below(const struct node *dir, const struct route *row);
 /* Calls fn for an entry of this row and returns fn's result. The listing continues behind it from `index` + 1. */
 int tree_emit(const struct route *row, const char *name, struct inode inode, uint64_t index, entry_fn fn, void *user);
 
-/* The print of a file made of many facts, which takes a while, and the time of its newest fact. It is kept for a while and is valid until the next
- * write to the store, so that an open, a read and later stats print it once. */
+/* The print of a file made of many facts, and the time of the newest of them. Printing takes a while, so the print is kept, and is valid until the
+ * next write to the store: an open, a read and later stats print it once. */
 struct derived {
         unsigned refs;
         struct blob text;
@@ -102,7 +102,7 @@ int tree_derived_stat(struct tree *t, const struct node *n, uint64_t *ret_size,
                       int64_t *ret_mtime);                                          /* of a print, made if necessary */
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret); /* the `content` of a row with `derive` */
 
-/* A row's `exists` by the result of reading what it shows: 1, 0 if there is nothing to be read, or -errno. */
+/* What a row's `exists` returns when reading its content returned `r`: 1, 0 if there is nothing to be read, or -errno. */
 int node_existence(int r);
 /* 0 if `find` finds this number. -ENOENT, … */
 int numbers_have(struct tree *t, const struct node *dir, numbers_fn find, uint32_t number);
@@ -119,9 +119,9 @@ void numbers_done(struct numbers *n);
 #define cleanup_numbers cleanup(numbers_done)
 size_t numbers_from(const struct numbers *n, uint64_t from); /* index of the first number that is not below `from` */
 
-/* Names with slashes, shown as nested folders. A folder's number is that of the name `prefix` + path. So is an entry's, unless its `item` is the
- * path_item's number. A listing's offset is the entry's number; a folder is listed once, at its first name. The row of the topmost folder has a
- * fixed name. */
+/* Names with slashes, shown as nested folders. A folder's inode has the number of the name `prefix` + its path (inode_set_number()). An entry's inode
+ * has the number of `prefix` + its name, or with `has_items` the path_item's. Offsets of listings are these numbers; a folder is listed once, at the
+ * first name below it. The row of the topmost folder has a fixed name. */
 struct path_item {
         char *name;
         uint32_t number; /* of a case, of a commit */
@@ -137,9 +137,9 @@ struct path_list {
 /* A folder's path with a slash at its end ("" for the topmost), or an entry's name. free(). */
 int path_of(struct tree *t, const struct path_list *p, const struct node *n, char **ret);
 const struct path_item *path_find(const struct path_list *p, const char *name); /* NULL: absent */
-/* Sets the number of a path's first `size` bytes. */
+/* Stores the number of `prefix` + the path's first `size` bytes in the inode. */
 int path_number(struct tree *t, const struct path_list *p, const char *path, size_t size, struct inode *ret);
-/* The `match` (of lists without items) and `list` of both rows: the folders and the names. */
+/* The `match` and the `list` of both rows, that of the folders and that of the names. path_match() is for lists without `has_items`. */
 int path_match(struct tree *t, const struct path_list *p, const struct node *dir, const char *name, struct node *ret);
 int path_entries(struct tree *t, const struct path_list *p, const struct node *dir, const struct route *row, uint64_t from,
                  entry_fn fn, void *user);

@@ -8,7 +8,7 @@ struct tree {
         struct workspace *workspace; /* borrowed */
         struct engine *engine;       /* borrowed; may be NULL */
         bool finished;               /* without rows that start work */
-        int64_t started;             /* seconds; mtime of nodes that belong to no commit and no case */
+        int64_t started;             /* seconds; mtime of the store's folder when the tree was opened, and of nodes that have no other */
         uid_t uid;
         gid_t gid;
         struct lookup_cache *lookup_cache; /* owned */
@@ -16,10 +16,10 @@ struct tree {
 
         pthread_mutex_t lock;
         /* under lock */
-        struct view *views; /* owned; by number; read from the store once */
+        struct view *views; /* owned; by number; those known so far */
         size_t n_views;
         struct case_names *case_names; /* a ref */
-        struct passing {               /* numbers given while the store is read-only, downwards: index 0 is PASSING_FIRST */
+        struct passing {               /* names numbered while the store is read-only: index i has the number PASSING_FIRST - i */
                 enum name_space space;
                 char *name;
         } * passing; /* owned */

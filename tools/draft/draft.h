@@ -13,7 +13,7 @@
 
 #define DRAFT_NAME "draft" /* the solver's name in the scratch store */
 
-/* True if a recipe may contain the name: no control bytes, none of our placeholders. */
+/* True if a recipe may contain the name: valid UTF-8 without control bytes and without the braces of our placeholders. */
 bool draft_name_is_plain(const char *name);
 
 /* -- draft.c: all of it -- */
@@ -21,7 +21,7 @@ struct draft_request {
         const char *repository; /* a path or a URL */
         const char *shown;      /* as the user wrote it */
         const char *revision;   /* NULL: HEAD */
-        bool eras;              /* also build the last commit of each older way to build */
+        bool eras;              /* find eras by building older commits, not only by their files */
         bool force;             /* write the findings even if no program answered */
 };
 /* Drafts a recipe in a temporary store. Returns a status. If it is not STATUS_OK, a message was printed, and with `force` *ret has what was found. */
@@ -38,40 +38,40 @@ enum build_system {
 struct way {
         enum build_system system;
         char *folder;      /* one level below the root; "": the root */
-        char *name;        /* the file that shows it: "src/CMakeLists.txt" */
+        char *name;        /* the file that shows the build system: "src/CMakeLists.txt" */
         char *configure;   /* SYSTEM_AUTOCONF: the command that makes `configure`, "autoconf"; SYSTEM_CONFIGURE: the one that calls it; else NULL */
-        const char *out;   /* CMake, meson: the build folder, which the tree does not have; static */
-        char **switches;   /* of the sources; they leave out parts no solver needs: "-DBUILD_TESTS=OFF"; NULL: none */
-        char **variables;  /* unset ones that the Makefile's includes use: "ROOT=.."; NULL: none */
+        const char *out;   /* CMake, meson: a name for the build folder, which the tree's root does not have; static */
+        char **switches;   /* the sources' own, that leave out parts no solver needs: "-DBUILD_TESTS=OFF"; NULL: none */
+        char **variables;  /* values for unset ones that the Makefile's includes use: "ROOT=.."; NULL: none */
 };
 struct way_list {
         struct way *list;
         size_t n;
         size_t left; /* number of folders not searched, as there are too many */
 };
-/* The ways of a tree, the most usual first: those of its root, or if it has none, of its folders. `names_only`: skips what only the commands need. */
+/* The ways of a tree, the most usual first: those of its root, or if it has none, of its folders. `names_only`: without what way_commands() needs. */
 struct way_list ways_find(git_repository *git, const git_tree *tree, bool names_only);
 void ways_done(struct way_list *l);
 #define cleanup_ways cleanup(ways_done)
-enum remedy_kind {
+enum remedy_kind { /* what the next attempt changes after a failed build */
         REMEDY_C, /* an option of the compiler */
         REMEDY_CXX,
-        REMEDY_SHARED,    /* the project's own libraries are shared ones */
-        REMEDY_OWN_TYPE,  /* CMake: the project's default build type */
-        REMEDY_IN_FOLDER, /* configure makes the Makefile of the folder build */
-        REMEDY_OLD_BASH   /* scripts are read as Bash before 5.2 reads them */
+        REMEDY_SHARED,    /* builds the project's own libraries as shared ones */
+        REMEDY_OWN_TYPE,  /* CMake: uses the project's default build type */
+        REMEDY_IN_FOLDER, /* runs make in the folder build, where configure leaves the Makefile */
+        REMEDY_OLD_BASH   /* has Bash read scripts as it did before 5.2 */
 };
 struct compiler_flags {
-        unsigned taken, kinds; /* bits: the remedies taken, by place in the table and by kind */
-        struct buffer c, cxx;  /* "gcc -fcommon"; empty: the usual compiler */
+        unsigned taken, kinds; /* bits of the remedies taken: by index in build.c's table, and by enum remedy_kind */
+        struct buffer c, cxx;  /* the compilers' commands, "gcc -fcommon"; empty: the usual compiler */
         struct buffer cmake;   /* " -DFETCHCONTENT_SOURCE_DIR_LIB=$PWD/fetched/lib": words for a shell */
-        const char *last;      /* the newest one, for people; static; NULL: none */
+        const char *last;      /* the remedy taken last, for people; static; NULL: none */
 };
 static inline bool has_remedy(const struct compiler_flags *f, enum remedy_kind k)
 {
         return f->kinds & 1U << k;
 }
-/* The commands, as a recipe's `build` lines, with or without the switches. */
+/* The commands of a build this way, as a recipe's `build` lines, with or without the switches; strings_free(). */
 char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches);
 /* The usual path of a program of this name in a build of this way; free(). */
 char *way_usual_output(const struct way *w, const char *program);
@@ -80,17 +80,17 @@ char *way_kept(git_repository *git, const git_tree *tree, const struct way *way)
 const struct way *way_named(const struct way_list *l, const char *name); /* NULL: there is none */
 
 /* -- switches.c -- */
-/* Adds the switches of the sources for the build system; `file`, in the folder `tree`, shows the system (way.name). */
+/* Adds the sources' switches (way.switches) to *ret; `file`, in the folder `tree`, shows the build system (way.name). */
 void switches_find(git_repository *git, const git_tree *tree, enum build_system system, const git_tree_entry *file, char ***ret);
 /* Adds "NAME\tURL\tTAG" for each repository that the CMake files of `tree` clone. */
 void cmake_declared(git_repository *git, const git_tree *tree, char ***ret);
-/* Adds values of variables for the Makefile `file` of `folder`, "" for the root. */
+/* Adds values of variables (way.variables) for the Makefile `file` in `tree`, which is the folder named `folder`, "" for the root. */
 void makefile_variables(git_repository *git, const git_tree *root, const git_tree *tree, const char *folder, const git_tree_entry *file, char ***ret);
 
 /* -- programs.c: files that a build made -- */
 struct made {
         char *path; /* in the build's tree */
-        char *host; /* a copy of it */
+        char *host; /* path of a copy on this machine */
         bool is_library;
 };
 struct made_list {
@@ -98,9 +98,9 @@ struct made_list {
         size_t n;
 };
 void made_list_done(struct made_list *m);
-/* A build's command that packs the programs and libraries that it made, and the archive's name. */
+/* A command, the last of a build, that packs the programs and libraries it made; and the archive's name. */
 extern const char programs_command[], programs_archive[];
-/* Copies the ELF files of the archive into `folder`, except files of the commit itself. */
+/* Copies the ELF files of the archive into `folder`, except files that the commit's tree has. */
 void made_list_read(const char *archive, const git_tree *tree, const char *folder, struct made_list *ret);
 /* Sorts the programs for trying: those called `name` first, then those whose name is like it, then the least deep, then short names. */
 void made_list_sort(struct made_list *m, const char *name);
@@ -115,10 +115,10 @@ struct draft_keys {
 };
 void draft_keys_done(struct draft_keys *k);
 
-/* A draft for common.solver, in a scratch store, whose recipe is that of the last attempt. */
+/* A draft under way. common.solver is in a scratch store, and its recipe is that of the last attempt. */
 struct draft {
         git_repository *git;
-        const char *repository, *name; /* as the user wrote it; its last part: programs of that name are preferred */
+        const char *repository, *name; /* a path or a URL; the last part of what the user wrote: programs called so are preferred */
         uint32_t commit;
         bool try_eras;
 
@@ -127,16 +127,16 @@ struct draft {
         struct buffer failed; /* attempts that failed, for people */
         struct buffer about_submodules;
 };
-git_tree *draft_commit_tree(struct draft *d, uint32_t commit);
+git_tree *draft_commit_tree(struct draft *d, uint32_t commit); /* git_tree_free() */
 
 /* -- build.c -- */
-/* Fetches the submodules in d->keys.submodules. One that cannot be fetched is removed there, with a comment in the draft. */
+/* Fetches the submodules in d->keys.submodules. If one cannot be fetched, removes all of them there, with a comment in the draft. */
 void draft_fetch_submodules(struct draft *d);
-/* Builds a commit in this way, with more flags if the log asks for them. True: *ret has what was made, and the keys say how. False: d->failed says
- * why. */
+/* Builds a commit in this way; after a failure again, as long as build.c knows a further change to try. True: *ret has the files made, and the keys
+ * say how. False: d->failed says why. */
 bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret);
 
-/* Builds a commit by the recipe of these keys. */
+/* Builds a commit by the recipe of these keys. True: it was built. */
 bool draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys *keys);
 
 /* -- fetched.c -- */
@@ -179,7 +179,7 @@ void draft_eras(struct draft *d, const struct way *way);
 void draft_line(struct buffer *b, const char *key, const char *value); /* "    key = value"; nothing where the value is NULL */
 void draft_lines(struct buffer *b, const char *key, char *const *values);
 void draft_comment(struct buffer *b, const char *indent, const char *text); /* wrapped; no text ends the comment early; NULL: nothing */
-/* The [solver] section without comments, for a trial. */
+/* A [solver] section with the keys of a run, for a trial; its build is never used. */
 void draft_trial_text(const struct draft_keys *k, struct buffer *ret);
 /* The [solver] section. */
 void draft_section(const struct draft *d, const struct draft_keys *k, struct buffer *ret);

@@ -9,11 +9,12 @@ struct build_failure {
         bool whole;         /* nothing precedes `error` or, if `error` is empty, `end` */
 };
 
-/* Both point into `log`. */
+/* `error` and `end` point into `log`. */
 struct build_failure build_failure_of(struct slice log);
 /* The same lines as text, with "..." where lines are left out. */
 void build_failure_text(const struct build_failure *f, struct buffer *ret);
-/* Prints them on standard error, for a commit of common.solver. */
+/* Prints those lines of the stored log of a commit of common.solver on standard error; nothing if it has none. */
 void build_failure_show(uint32_t commit);
-/* Calls fn for each name in lines that report a missing file, written as in a recipe, until fn returns true. */
+/* Calls fn for each word that may be a path, in the lines of `text` that report a missing file, until fn returns true; then returns true. `name` is
+ * as in a recipe: relative to the root of the sources. */
 bool build_failure_absent(const char *text, bool (*fn)(void *user, const char *name), void *user);

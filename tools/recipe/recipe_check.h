@@ -7,15 +7,15 @@
 struct recipe_check {
         /* set by the caller, like common.solver */
         uint32_t commit;
-        const char *input; /* a file to run it on; NULL: our formulas */
+        const char *input; /* a file to run it on; NULL: the formulas of formulas.h */
         bool once; /* build only once */
 
         unsigned problems; /* found */
 };
 
-/* Makes all checks. 0, even with problems. -ECANCELED. Other errors, with a sentence: not the recipe's fault. */
+/* Makes all checks and prints their rows. 0, even with problems; -ECANCELED: a signal; another -errno, with a sentence: not the recipe's fault. */
 int recipe_check(struct recipe_check *t);
 
-/* True if the loader reports a missing library, such as "libpoly.so.0". */
-#define RUN_WORDS 160 /* bytes quoted of a solver's output */
+/* True if the loader reports a missing library; `ret` gets its name, such as "libpoly.so.0". */
+#define RUN_WORDS 160 /* most bytes quoted of a solver's output */
 bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS]);

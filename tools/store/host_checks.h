@@ -6,15 +6,15 @@ enum check_state {
         CHECK_WARNING,
         CHECK_FAILED
 };
-/* One line. */
+/* One line of the output. */
 struct host_check {
         const char *name; /* "fuse", "bubblewrap", "cgroup", "cores", … */
         enum check_state state;
         char text[512]; /* what was found and, unless OK, what to do */
 };
-/* The reason why this machine cannot mount, or NULL if none is known. */
+/* The reason why this machine cannot mount, in ret->text, or NULL if none is known. */
 const char *host_check_fuse(struct host_check *ret);
-/* The newest of a file's times if that is in the future, by more than a minute; else 0. */
+/* The newest of a file's times, in seconds, if it is more than a minute in the future; else 0. */
 int64_t host_future(const char *path);
 /* Checks this machine. Files of /proc, /sys, /etc, /dev and /usr are read below `root`, which is "" except in tests with a made-up machine; there
  * checks that try something out are skipped. */

@@ -8,7 +8,7 @@
 #include "cache/base/util.h"
 
 /* Takes the lock, which the descriptor keeps until the process ends. Waits for a daemon that was just killed. -EBUSY, with a sentence: a daemon of this
- * store has the mount point. Others: lock_has_no_room() tells those of a disk that takes no lock. */
+ * store has the mount point. If lock_has_no_room() is true of another error, the disk takes no lock. */
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd);
 /* Removes the lock's file; call it before the process ends. */
 void mounts_forget(const char *store, const char *mountpoint);
@@ -22,8 +22,8 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 /* Returns when all mounts of a store show this process's changes to its config. */
 void mounts_settle(const char *store);
 
-/* For a mount point without a mount here. -EBUSY, with a sentence: a daemon serves it all the same, as it is detached (unmount --lazy) with files
- * open, or in another mount namespace. */
+/* For a mount point where we see no mount. -EBUSY, with a sentence: a daemon serves it all the same, as it was detached (unmount --lazy) with files
+ * open, or is in another mount namespace. Waits up to two seconds for a daemon that is about to end. */
 int mounts_refuse_unseen(const char *store, const char *mountpoint);
 
 /* Calls fn for each of our mounts on this machine; `alive`: its daemon holds the lock and was not just killed. */

@@ -1,4 +1,4 @@
-/* The variation of one version on the same input, and the least difference that is a slowdown and not chance (SPRFinder, section 5.2, Table 1).
+/* The variation of one version on the same input, and the least difference that is a slowdown and not chance (SPRFinder's paper, 5.2, Table 1).
  *
  * A case's difference is its slowest run less its fastest. Cases that no run decided (a timeout, an unknown, a crash each time) prove nothing and are
  * counted apart; a case that only some runs decided has at least the observed difference.

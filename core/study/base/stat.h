@@ -39,16 +39,16 @@ double stat_sign_test(size_t up, size_t down);
  * Whitney's U (by Gauss's binomial coefficients; Andrews, The Theory of Partitions, 3.2). free(). */
 double *stat_signed_rank_tails(size_t n);
 double *stat_mann_whitney_tails(size_t nx, size_t ny);
-/* The tails for n <= STAT_EXACT pairs, or for two samples of n each; made once and kept. */
+/* The same for n <= STAT_EXACT pairs, or for two samples of n each; made once, and never to be freed. */
 const double *stat_tails(size_t n, bool paired);
 
-/* The shift of x[i] over y[i]: the median of the means of all two differences (Hodges and Lehmann, 1963), and the interval that the signed-rank test does
- * not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly affect it. All values are finite. With too few pairs for the
- * confidence the interval is (-inf, inf). */
+/* The shift of x[i] over y[i]: the median of the means of all pairs of differences (Hodges and Lehmann, 1963), and the interval of the shifts that
+ * the signed-rank test does not reject at 1 - confidence (Hollander, Wolfe and Chicken, 3.3). Outliers hardly affect it. All values are finite. With
+ * too few pairs for the confidence the interval is (-inf, inf). */
 struct stat_shift {
         double shift, low, high;
 };
-/* `differences` are ascending; `tails` are those of the signed ranks of n; NULL: approximate. */
+/* `differences` are ascending. `tails`: stat_signed_rank_tails(n); NULL: approximate. */
 struct stat_shift stat_shift_sorted(const double *differences, size_t n, double confidence, const double *tails);
 /* The same of two independent samples, each sorted: the median of all differences x[i] - y[k], and the interval of Mann and Whitney's test (3.4, 4.2). */
 struct stat_shift stat_shift_sorted_unpaired(const double *x, size_t nx, const double *y, size_t ny, double confidence, const double *tails);

@@ -25,7 +25,7 @@ struct version {
 /* -ENOENT, -ENOTUNIQ, -EINVAL: with a sentence that quotes the text. -ECANCELED: `cancel_fd` (-1: none) is readable while a new program waits for a
  * core (program_commit()). */
 int version_parse(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret);
-/* Parses a text in full; the version has its brief name. -ESTALE with a sentence: a program has other bytes now. */
+/* Parses a text in full; the version's name is version_brief(). -ESTALE with a sentence: a program has other bytes now. */
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret);
 struct version *version_free(struct version *v);
 DEFINE_CLEANUP(struct version *, version_free)
@@ -38,11 +38,11 @@ bool version_is_same(const struct version *a, const struct version *b);
 
 /* True if the text begins with a sha, with or without arguments; false for exec:PATH and for "". */
 bool version_is_of_history(const char *text);
-/* True if it also has a history: the commits of `programs` have none. */
+/* The same, but false for commits of the solver `programs`, which have no history. */
 bool version_has_history(const struct solver *s, const char *text);
 /* True if it is a full sha and nothing else: no arguments, no program. */
 bool version_is_commit(const char *text);
-/* The commit that it names. */
+/* The number of the commit that it names, or history_resolve()'s error. */
 int version_commit(const struct solver *s, const char *text, uint32_t *ret);
 /* The end of a program's text: "@sha256:" and the digest. NULL: it has none. */
 const char *version_digest(const char *text);

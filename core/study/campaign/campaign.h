@@ -15,15 +15,16 @@
 #include "core/engine/engine.h"
 #include "core/study/observation/campaign_store.h"
 
-struct campaign_watch {
+struct campaign_watch { /* either function may be NULL */
         void (*status)(void *user, const struct campaign_status *s); /* about once a second, by one thread */
         void (*line)(void *user, const char *line);                  /* for each line of the log, by any of the campaign's threads */
         void *user;
 };
 
-/* Runs a new campaign, or continues the one of that name. Ends when the time is over, there are no more inputs, or cancel_fd becomes readable
- * (-ECANCELED; it can be continued). `watch` may be NULL. -EEXIST: the known campaign has other settings (`seconds` and `jobs` may differ).
- * -EKEYREJECTED: the inputs would not be those of the journal (campaign_check_fingerprint()), or another solverfs wrote it. -EBUSY: it is running
- * elsewhere. -EINVAL: the versions cannot be compared. -ENODATA: one cannot be built, or the corpus has no input. -ESTALE: the solver was removed. */
+/* Runs a new campaign, or continues the one of that name. Ends when the time is over, there are no more inputs, `most_finds` are found, or cancel_fd
+ * becomes readable (-ECANCELED; it can be continued). `watch` may be NULL. -EEXIST: the known campaign has other campaign_decisions(), or ran on
+ * another machine. -EKEYREJECTED: the inputs would not be those of the journal (campaign_check_fingerprint()), or another solverfs wrote it. -EBUSY:
+ * it is running elsewhere. -EINVAL: the versions cannot be compared. -ENODATA: one cannot be built, or the corpus has no input. -ESTALE: the solver
+ * was removed. */
 int campaign_run(struct workspace *w, struct engine *e, struct solver *s, const struct campaign_settings *settings,
                  const struct campaign_watch *watch, int cancel_fd);

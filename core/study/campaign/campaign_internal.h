@@ -37,8 +37,8 @@ void corpus_done(struct corpus *c);
 /* Sets the format that the solver reads. If it reads both, the corpus decides, else the target's answers. -EINVAL: DIMACS in a campaign for unknowns. */
 int campaign_choose_format(struct campaign *c);
 
-/* Sets the logics of generated formulas: those of the settings; else strings, if all versions answer a formula of them; else those of a list that all
- * answer; else strings. The log names them. A continued campaign keeps its logics. */
+/* Sets the logics of generated formulas: those of the settings; else strings, if all versions decide a formula of them; else those of a list that all
+ * decide. -ENODATA: there is no such logic, or a version answers nothing. A continued campaign keeps its logics. */
 int logics_choose(struct campaign *c);
 
 /* A type of campaign chooses the inputs and judges their results. */
@@ -49,12 +49,12 @@ struct campaign_type {
         void (*end)(struct campaign *c);
         /* The next input, under the lock. -EAGAIN: wait for inputs under way; -ENOSPC with a sentence: no more inputs. */
         int (*next)(struct campaign *c, struct strategy_input *ret);
-        /* The type's state, for a checkpoint, under the lock; read after begin(). Findings' numbers are not in it: *known gets an EVENT_COUNTED for each
-         * counted one (NULL: the type counts none). */
+        /* transfer() writes the type's state for a checkpoint, under the lock, or reads it, after begin(). The state has no numbers of findings:
+         * add_counted() (NULL: the type counts none) adds an EVENT_COUNTED to *known for each counted finding. */
         void (*transfer)(struct campaign *c, struct transfer *t);
         void (*add_counted)(struct campaign *c, struct campaign_record **known, size_t *n);
-        /* Replay of the journal, by one thread: the input of an EVENT_NEXT (id 0: -EAGAIN), which may be in the type's state (r->is_known), and the
-         * outcomes of inputs. */
+        /* Replay of the journal, by one thread. next_again() returns the input of an EVENT_NEXT, which the type's state may have already
+         * (r->is_known); -EAGAIN: id 0. replay() takes the outcomes of inputs. */
         int (*next_again)(struct campaign *c, const struct campaign_record *r, struct strategy_input *ret);
         int (*replay)(struct campaign *c, const struct campaign_record *r);
         /* Handles one input, from its runs to its findings. An error ends the campaign. */
@@ -126,7 +126,7 @@ struct campaign {
         unsigned n_begun, n_ended;    /* workers */
         struct campaign_turns turns;
         bool has_item;    /* the localizer has asked for work in this turn */
-        uint64_t n_tried; /* inputs of the first worker */
+        uint64_t n_tried; /* inputs that the first worker has tried */
         struct campaign_found *found; /* owned */
         size_t n_found;
         char **signatures; /* owned: of the kept crashes; NULL: none */
@@ -159,9 +159,9 @@ int campaign_note_conditions(struct campaign *c); /* once: the machine, and each
 
 /* Checks that the settings are those of the known campaign, as its decisions follow from them. -EEXIST with a sentence: one differs. */
 int campaign_check_settings(const struct campaign_settings *there, const struct campaign_settings *s);
-/* The journal names inputs by number only. Its outcomes hold as long as the campaign makes the same inputs from the same corpus, seed and rules, and the
- * programs are the same. -EKEYREJECTED with a sentence: one of these differs, and nothing is changed. Else sets full->fingerprint: a word "PART:HASH" for
- * each of them. */
+/* The journal names inputs by number only. Its outcomes hold as long as the campaign makes the same inputs from the same corpus, seed and rules, and
+ * the programs are the same. Sets full->fingerprint: a word "PART:HASH" for each of these. -EKEYREJECTED with a sentence: one of them differs from
+ * the known campaign's. */
 int campaign_check_fingerprint(struct campaign *c, struct campaign_settings *full);
 /* Replays the journal, and begins a session. */
 int campaign_resume(struct campaign *c);
@@ -197,7 +197,7 @@ unsigned campaign_count_workers(const struct campaign *c);
 /* One run. If its slot is lost, the run is repeated on another one. `seed`: the solver's seed; 0: its default. */
 int worker_run(struct campaign_worker *worker, size_t version, uint64_t seed, const struct recipe_limits *limits, struct slice text,
              struct run_result *ret);
-/* Waits for the machine of the campaign's runs, if that is not this one. -EEXIST with a sentence: the campaign ran on another machine before. */
+/* Records the machine of the campaign's runs; waits for a worker if that is a cluster's. -EEXIST with a sentence: it ran on another one before. */
 int campaign_check_machine(struct campaign *c);
 
 /* -- campaign_turns.c -- */
@@ -234,7 +234,7 @@ int campaign_reduce_all(struct campaign *c);
 struct answer {
         bool ran;
         double seconds;
-        double amount; /* of the campaign's measure. Memory and effort: 0 if the run was neither solved nor short of memory */
+        double amount; /* of the campaign's measure. Memory and effort: 0 without an answer, but by memory a memout has the limit */
         enum verdict verdict;
         char ending[ENDING_SIZE]; /* core/run/ending.h; of an error the first line of its output */
 };
@@ -259,7 +259,7 @@ int trial_run(struct trial *t, unsigned version, uint64_t seed, double seconds, 
 int trial_run_again(struct trial *t, unsigned round, unsigned version, uint64_t seed, struct answer *ret);
 /* A run's limit of the measure: the timeout, or the memory limit of the target's recipe; unlimited for effort. */
 double trial_most(const struct campaign *c);
-/* Stores a finding of the trial's input, a slowdown by the campaign's measure, and reports it. 1: these versions had this finding before. */
+/* Stores a finding of the trial's input, and reports it to the log as `what`. 1: these versions had this finding before; nothing is reported. */
 int trial_keep(struct trial *t, struct observation *f, const char *what);
 /* 1: an interrupted session stored a slowdown of this input between these versions, but did not note it. */
 int trial_is_kept(struct trial *t, const struct version *reference, const struct version *target);

@@ -20,7 +20,7 @@ enum campaign_event {
         EVENT_FOUND,     /* a step's find: id, step, version, kind; finding: 0: not confirmed; is_find: it was new */
         EVENT_AGAIN,     /* a run that confirms: id, step (the round; 0: of a crash or a contradiction), version, seconds, verdict, amount */
         EVENT_CHECKPOINT, /* state; always the first record */
-        EVENT_COUNTED,    /* of a checkpoint: id finds are represented by a finding */
+        EVENT_COUNTED,    /* of a checkpoint: finding, and in id the number of finds that it represents */
         N_EVENTS
 };
 
@@ -37,8 +37,8 @@ struct campaign_record {
         uint64_t step;    /* 0: the seed */
         unsigned rule, direction;
         unsigned kind; /* enum observation_kind */
-        bool is_known; /* from a checkpoint whose state includes it: of an input under way, or an EVENT_COUNTED */
-        struct slice state; /* valid until the function returns */
+        bool is_known; /* from a checkpoint, whose state includes it unless it is an EVENT_COUNTED */
+        struct slice state; /* of EVENT_CHECKPOINT; valid until `replay` returns */
 };
 #define JOURNAL_NO_RULE UINT16_MAX
 

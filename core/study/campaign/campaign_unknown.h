@@ -1,16 +1,16 @@
 /* Shared by the files of campaigns for unknowns.
  *
- * A chain begins at a seed that the target decides, and makes it weaker (sat) or stronger (unsat) step by step. The next step begins at the last mutant
- * that the target decided. The target runs first; if it gives the implied answer, no reference runs. A mutant that comes back unknown is a regression if a
- * reference decides it, else an implication. The steps of a chain follow from the campaign's seed, the chain's number and the answers, so an interrupted
- * chain continues where it was. */
+ * A chain begins at a seed (a formula of the corpus) that all versions decide, and makes it weaker (sat) or stronger (unsat) step by step. The next
+ * step begins at the last mutant that the target decided. The target runs first; if it gives the implied answer, no reference runs (without
+ * any_pair). A mutant that comes back unknown is a regression if a reference decides it, else an implication. The steps of a chain follow from the
+ * campaign's seed, the chain's number and the answers, so an interrupted chain continues where it was. */
 #pragma once
 
 #include "core/smtlib/logic.h"
 #include "core/study/campaign/campaign_internal.h"
 #include "core/weaken/weaken.h"
 
-/* A seed runs as it is and, if its logic forbids operators that rules add, in ALL as well, by turns. */
+/* A seed runs as it is and, if it states a logic other than ALL, by turns in ALL as well, which forbids no operator that rules add. */
 enum logic_mode {
         LOGIC_STATED,
         LOGIC_ALL,
@@ -52,7 +52,7 @@ struct unknowns {
         struct weaken *weaken; /* owned */
         struct seed *seeds;    /* owned */
         size_t n_seeds;
-        unsigned chains;              /* of a seed */
+        unsigned chains;              /* per seed */
         bool unsupported[N_OPS];      /* by some version; OP_NONE: quantifiers. Read-only once the workers run */
         uint64_t last;                /* the last chain given out; this and the following fields: under the campaign's lock */
         struct known_finding *known; /* owned */
@@ -83,16 +83,16 @@ void unknowns_count(struct campaign *c, const struct campaign_record *r);
 
 /* Takes the scripts of the corpus. */
 int seeds_read(struct campaign *c, struct unknowns *u);
-/* Decides whether chains can begin at a seed, once all versions' answers on the seed itself are known. `runs`: those of the versions; NULL: they are
- * recalled. Under the lock. */
+/* Decides whether chains can begin at a seed, once all versions' answers on the seed itself are known. `runs` (may be NULL): these runs, whose
+ * endings the log shows. Under the lock. */
 void seed_judge(struct campaign *c, struct chain_place at, const struct answer *runs);
 
 /* -- signatures -- */
 
 /* Reads the signatures of the findings in the store. */
 int signatures_load(struct campaign *c);
-/* True: the caller stores the find, then calls signature_stored(). False: it is a duplicate of the finding *ret_number, and not much smaller. Takes and
- * leaves the lock. */
+/* True: the caller stores the find, then calls signature_stored(). False: it is a duplicate of the finding *ret_number, and not much smaller. Waits
+ * while another worker's claim of the same new signature is open. Takes and leaves the lock. */
 bool signature_claim(struct campaign *c, const char *signature, uint64_t size, uint32_t *ret_number);
 /* Ends a claim; `number`: of the stored find; 0: it did not show again. True: it is new to this campaign. Takes and leaves the lock. */
 bool signature_stored(struct campaign *c, const char *signature, uint32_t number, uint64_t size);
@@ -116,7 +116,7 @@ struct chain {
         struct logic logic;           /* as stated */
         uint64_t size_most;           /* most nodes of an assertion made by a step */
         struct script *now, *next; /* owned; the last formula that the target decided, and the mutant of this step */
-        struct buffer text, lines;
+        struct buffer text, lines; /* owned; of the formula to run; of the steps so far, as in struct observation.chain */
         struct weaken_step applied;
         struct strategy_input input;
         struct trial trial;

@@ -5,7 +5,7 @@
  *             r = ask_many(engine, &batch, PRIORITY_BATCH, signals);
  *     comparison_write_...(c's table)
  *
- * comparing_read() instead of the loop starts no work. Known runs are used.
+ * comparing_read() instead of the loop starts no work: it judges the known runs alone. The loop uses known runs, too.
  *
  * A pair is a run of each version, one right after the other; the versions take turns at running first. A version measured on another day is measured
  * again beside the other (query_sample()), since its old time says nothing about today. The first pair is the cell itself. The next pairs are under seeds
@@ -31,7 +31,7 @@ struct comparing_version {
 enum comparing_scramble {
         COMPARING_SCRAMBLE_NEVER,
         COMPARING_SCRAMBLE,
-        COMPARING_SCRAMBLE_KNOWN, /* scrambled inputs for cases that have such pairs, repetitions for the others. For comparing_read(), once. */
+        COMPARING_SCRAMBLE_KNOWN, /* scrambled inputs for cases that have such pairs, repetitions for the others. For a single comparing_read() */
 };
 struct comparing_options {
         struct workspace *workspace;
@@ -46,7 +46,7 @@ struct comparing_options {
         const char *machine; /* NULL: the machine of the runs; else as in struct cell, for comparing_read() */
         enum judge_measure measure;
         size_t most_pairs;  /* per case, at most JUDGE_PAIRS; 1: one seed, which proves nothing */
-        size_t most_wanted; /* pairs to run, if fewer; 0: most_pairs */
+        size_t most_wanted; /* pairs to run per case, if fewer than most_pairs; 0: most_pairs */
 };
 
 enum comparing_chance { /* what varies between the pairs after the first */
@@ -58,7 +58,7 @@ enum comparing_chance { /* what varies between the pairs after the first */
 /* The two cells of a case. */
 struct comparing_value {
         double seconds[2]; /* their values; NaN: unknown */
-        bool is_shown;     /* the case's pairs are repetitions of these cells: the values are shown for them */
+        bool is_shown;     /* the case's pairs are repetitions of these cells: `seconds` is shown, and not the pairs' medians */
 };
 
 /* The outcome of a comparison, owned by the comparing. */
@@ -66,12 +66,12 @@ struct comparing_table {
         const struct comparing_options *options;
         struct judge_case *cases; /* [options->n] */
         struct judgement judgement;
-        char **families;     /* [judgement.options.n_families] names; none if all cases are of one family */
+        char **families;     /* [judgement.options.n_families] names: folders of the cases' names. None if all cases are in one folder */
         size_t *order;       /* of cases, worst first; then as given */
         struct comparing_value *values; /* [options->n] */
         enum comparing_chance chance;
         size_t repeated;     /* cases that cannot be scrambled; their pairs are repetitions */
-        char *why;           /* for one of them: its name and a sentence */
+        char *why;           /* why one of these cannot be scrambled: its name and a sentence; NULL: there is none */
         bool idle_seed[2];   /* the version's effort is the same under all seeds, on each case */
         bool unbuildable[2]; /* the version cannot be built */
         struct fact *not_started[2]; /* one of the version's runs whose program did not begin; owns a ref; NULL: none */
@@ -99,8 +99,8 @@ struct comparing_progress {
 void comparing_progress(const struct comparing *c, struct comparing_progress *ret);
 /* The table as of the last judgement. */
 const struct comparing_table *comparing_table(const struct comparing *c);
-/* The seconds shown for a case's version: if its pairs are under seeds, their median, if there is one and its answer is not wrong; else the cell's
- * value, as on every page. */
+/* The seconds shown for version `side` on case i: the median of its pairs if these are under seeds or scrambled inputs, if there is a median, and if
+ * the first answer is not wrong; else the cell's value, as on every page. */
 double comparing_seconds(const struct comparing_table *t, size_t i, int side);
 
 /* The cases that both solvers accept, of a set or of all cases (`set` NULL). There may be none. */
@@ -109,7 +109,7 @@ int comparing_cases(struct workspace *w, const char *set, const struct comparing
 /* -- the comparisons made by the command, for listings ------------------------------------------------------------------ */
 
 struct comparing_noted {
-        char *set;          /* ""; owned */
+        char *set;          /* owned; "": all cases */
         uint32_t solver[2]; /* numbers */
         git_oid commit[2];
 };
@@ -117,5 +117,5 @@ void comparing_noted_done(struct comparing_noted *n);
 #define cleanup_comparing_noted cleanup(comparing_noted_done)
 /* Notes a comparison; noting it again changes nothing. */
 int comparing_note(const struct comparing_table *t);
-/* The noted comparison of a number, from 0. -ENOENT: past the last. */
+/* The noted comparison of this number; they are numbered from 0. -ENOENT: past the last. */
 int comparing_noted_at(struct workspace *w, uint32_t number, struct comparing_noted *ret);

@@ -18,10 +18,10 @@ struct imported_campaign {
 struct importing {
         struct store_source *source;
         struct study_import *report;
-        struct solver *there, *here; /* refs */
+        struct solver *there, *here; /* here: a ref; there: borrowed */
         struct imported_campaign *campaigns; /* owned */
         size_t n_campaigns;
-        uint32_t *numbers; /* owned; from a finding's number there to its number here; 0: skipped */
+        uint32_t *numbers; /* owned; [n_numbers + 1]: from a finding's number there to its number here; 0: skipped */
         uint32_t n_numbers;
         bool has_other_recipe; /* the recipes differ, and that was reported */
 };

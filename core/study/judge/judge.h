@@ -3,23 +3,23 @@
  * Solvers are chaotic: under another seed the same version may take ten times as long. So one run of each version proves nothing but its answer; a
  * change is a shift over seeds. Pair i of a case is a run of each version under seed i, in turn; pair 0 is the cell itself.
  *
- *   - A measure of a case is tested by Wilcoxon's signed ranks of the pairs if the two versions correlate over the seeds (the t of their correlation is
- *     above 2), else by Mann and Whitney's test. The ratio is the Hodges-Lehmann estimate of the logarithms, with the interval of that test. If
- *     only some seeds changed, the estimate is below the floor: then it is the mean of the pairs, with the interval of Student's t, if that excludes 1. A
- *     measure that is one constant before and one after, over five seeds or more, decides by itself.
+ *   - A measure of a case is tested by Wilcoxon's signed ranks of the pairs if the two versions correlate over the seeds (the t of their correlation
+ *     is above 2), else by Mann and Whitney's test. The ratio is the Hodges-Lehmann estimate of the logarithms, with the interval of that test. If
+ *     only some seeds changed, this estimate is below the floor; then the ratio is the geometric mean of the pairs, provided that its interval
+ *     (Student's t) excludes 1. A measure that is constant on each side, over five seeds or more, needs no test.
  *   - The set is tested by the signed ranks of all its pairs, or of its cases if they differ by more than their seeds explain. Its ratio is the
  *     geometric mean over the cases, with two intervals: over other seeds of these cases, and over other cases like these.
- *   - A change is at least 5 % (of times 1 ms, too), and significant. The looks are at 5, 8, 12, 18, 24, 32, 40, 50 and 60 pairs, as far as they exist.
- *     If two versions differ by their random numbers alone, a comparison reports any change with a chance of at most 1 %, over all cases
- *     (Benjamini and Hochberg), families, measures, looks, and the set together. The measure that is asked for has 0.84 of that if it is time, else 0.51:
- *     then the cases by time keep their part, so that answers are lost and gained by the same looks whatever the measure.
- *   - If a set changed as a whole, and evenly, its cases `follow` it: each is reported from p <= 0.01 on. It wants more pairs only if they are likely to
- *     show that much.
+ *   - A change is at least 5 % (for times at least 1 ms, too), and significant. A look is one application of the tests: at 5, 8, 12, 18, 24, 32, 40,
+ *     50 and 60 pairs, as far as they exist. If two versions differ by their random numbers alone, a comparison reports any change with a chance of
+ *     at most 1 %, over all cases (Benjamini and Hochberg), families, measures, looks, and the set together. The measure that is asked for gets 0.84
+ *     of this chance if it is time, else 0.51: the tests of cases by time keep their part, so that `lost` and `gained` do not depend on the measure.
+ *   - If a set changed as a whole, and evenly, its cases follow it: each is reported if its p is at most 0.01, and wants more pairs only if they are
+ *     likely to show that.
  *   - A case wants no more pairs if the chance that they show a change is below 2 % (conditional power); the set likewise.
- *   - A run that is not solved (no answer, or a wrong one) counts its limit as its time (of CPU time: the limit of that, if there is one), and has no other
- *     measure. Of two limits the lesser counts.
- *     `lost` and `gained` are changes of time between seeds that are mostly solved and seeds that mostly are not, or
- *     constant: over five seeds or more, all are solved on one side, and on the other all end by themselves without an answer (unknown, crash, error).
+ *   - A run that is not solved (no answer, or a wrong one) counts its limit as its time (as its CPU time the limit of that, if there is one), and has
+ *     no other measure. Of the two versions' limits the lesser counts.
+ *   - A case is `lost` or `gained` if its time changed, and most seeds are solved on one side and not on the other; or if, over five seeds or more,
+ *     all are solved on one side, and on the other all end by themselves without an answer (unknown, crash, error).
  *   - A wrong answer or a contradiction needs only one run.
  *
  * Pure: any thread. */
@@ -50,8 +50,8 @@ const char *judge_measure_name(enum judge_measure m); /* "time", "cpu", "memory"
 
 /* -- amounts ------------------------------------------------------------------------------------------------------ */
 
-/* Comparing one run's amount with another's. The threshold is a difference in seconds for times, and a ratio for memory and effort. An amount below the
- * least counts as the least: the memory of small processes is noise, and so is a small count. */
+/* Comparing one run's amount with another's (not for JUDGE_PACE). The threshold is a difference in seconds for times, and a ratio for memory and
+ * effort. An amount below the least counts as the least: the memory of small processes is noise, and so is a small count. */
 double judge_least(enum judge_measure m); /* memory 16 MiB, effort 100, times 0 */
 /* The scale on which a threshold is a difference: seconds for times, else the binary logarithm of amount / least. */
 double judge_scale(enum judge_measure m, double amount);
@@ -86,7 +86,7 @@ enum verdict judge_verdict(const struct judge_pair *p, int side);
 struct judge_case {
         bool is_same_program;           /* by construction: the versions share all runs */
         size_t family;                  /* below n_families */
-        const struct judge_pair *pairs; /* by seed; a pair with an unknown side is skipped, except the first */
+        const struct judge_pair *pairs; /* by seed; a pair with an unknown side is skipped; if it is the first, the case is JUDGE_UNKNOWN */
         size_t n_pairs;
 };
 static inline bool judge_pair_is_known(const struct judge_pair *p)
@@ -99,9 +99,9 @@ static inline bool judge_is_compared(const struct judge_case *c)
         return c->n_pairs > 0 && judge_pair_is_known(&c->pairs[0]);
 }
 struct judge_options {
-        enum judge_measure measure; /* asked for: pairs are wanted for it alone */
-        size_t most_pairs;          /* per case, at most JUDGE_PAIRS; 0, 1: one seed, which proves nothing: see JUDGE_DIFFERS */
-        size_t most_wanted;         /* pairs wanted per case; known pairs beyond count, too. 0: most_pairs */
+        enum judge_measure measure; /* asked for: pairs are wanted for it, and for time in cases where some seeds lost or gained an answer */
+        size_t most_pairs;          /* judged per case, at most JUDGE_PAIRS; 0, 1: one seed, which proves nothing: see JUDGE_DIFFERS */
+        size_t most_wanted;         /* no case wants more pairs than this; pairs that are known beyond it are judged, too. 0: most_pairs */
         size_t n_families;          /* 0: none */
         double false_alarms;        /* 0: JUDGE_FALSE_ALARMS */
 };
@@ -141,7 +141,7 @@ struct judge_shift {              /* of one measure of a case, whatever the answ
         size_t pairs;             /* with the measure on both sides */
         double median[2];         /* over these pairs; NaN: none */
         double ratio, low, high;  /* after / before, and its 95 % interval; NaN: nothing to divide, too few pairs for an interval */
-        double p;                 /* two-sided; NaN: without pairs; 0: constant before and after */
+        double p;                 /* two-sided; NaN: not tested. If constant before and after: 1 if equal, else 0 */
         bool follows_set;
 };
 struct judged_case {
@@ -150,7 +150,7 @@ struct judged_case {
         size_t pairs;     /* known on both sides */
         size_t solved[2]; /* of them */
         size_t flips[2];  /* of them: solved before and not now; solved now and not before */
-        size_t wanted;    /* pairs needed by the next look, for this case or for the set; 0: decided, or no look is left */
+        size_t wanted;    /* pairs needed by the next look, for this case or for the set; 0: decided, hopeless, or no look is left */
 };
 
 struct judge_interval { /* of 95 % */
@@ -161,25 +161,25 @@ struct judge_mean {
         struct judge_interval seeds; /* over other seeds of these cases; NaN: too few pairs */
         struct judge_interval cases; /* over other cases like these; NaN: fewer than three cases */
 };
-struct judge_set_shift { /* of one measure, over the known cases that either side solves and that did not change by their answers */
+struct judge_set_shift { /* of one measure, over the compared cases that either version solves and whose answers show no change */
         enum judge_change change; /* unknown, more, less, same, undecided */
         size_t cases;
         struct judge_mean ratio; /* the geometric mean; NaN: no cases */
-        double p;                /* two-sided, over seeds of these cases; NaN: without pairs */
-        bool is_even;            /* the cases do not differ by more than their seeds do */
+        double p;                /* two-sided, over seeds of these cases; over cases if they are not even; NaN: without pairs */
+        bool is_even;            /* the cases do not differ by more than their seeds explain */
 };
 struct judged_set {                     /* the whole, or a family */
-        size_t cases, compared;         /* compared: known on both sides; the following are over these */
-        size_t known[2];                /* cases known there */
+        size_t cases, compared;         /* compared: first pair known on both sides. What follows is over these, unless it says otherwise */
+        size_t known[2];                /* of all cases: those whose first run is known */
         size_t solved[2];               /* at the first pair */
-        double solved_mean[2];          /* cases times the share of their seeds */
-        size_t wrong[2];                /* cases, under any seed; also of cases that are not compared */
+        double solved_mean[2];          /* the sum of the cases' shares of solved seeds */
+        size_t wrong[2];                /* of all cases: those with a wrong answer under any seed */
         size_t verdicts[2][N_VERDICTS]; /* at the first pair; a wrong case is in `wrong` alone */
         size_t disturbed[2];            /* runs */
         size_t pairs;
         size_t flips[2];
-        size_t flipped[2]; /* cases with more flips of the one kind than of the other */
-        double flips_p;    /* McNemar's exact test of these, two-sided: pairs of one case are not independent of each other */
+        size_t flipped[2]; /* cases with more flips of this kind than of the other */
+        double flips_p;    /* McNemar's exact test of `flipped`, two-sided; by cases, as the pairs of one case are not independent of each other */
         double par2[2]; /* seconds per case, over seeds; an unsolved run counts twice its limit; NaN: nothing compared */
         struct judge_mean par2_difference;
         struct judge_set_shift by[N_JUDGE_MEASURES];
@@ -207,19 +207,19 @@ int judge_order(const struct judged_case *a, const struct judged_case *b, enum j
 
 /* -- levels along a history ---------------------------------------------------------------------------------------------- */
 
-/* Divides a line of builds into stretches of one level each. A stretch may be a single build. If two stretches share five seeds or more, a seed is one
- * observation, however many builds it was run on: its draw stays the same until the search changes. The test is Student's t of the seeds' means over
- * either stretch, paired if they correlate. With fewer seeds each value is an observation, and the result holds for these seeds alone; then a level has
- * at least four builds, and single outliers are drawn to the values around them. The narrowest interval that shows a change comes first (Baranowski,
- * Chen and Fryzlewicz, "Narrowest-over-threshold detection", 2019), over intervals of all lengths (Kovács et al., "Seeded binary segmentation", 2023).
- * With log-normal noise a change is reported in at most 1 % of series without one. */
+/* Divides a line of builds into stretches of one level each. A stretch may be a single build. If two stretches share five seeds or more, a seed is
+ * one observation, however many builds it was run on, as its luck stays the same until the solver's search changes. The test is Student's t of the
+ * seeds' means over either stretch, paired if they correlate. With fewer seeds each value is an observation, and the result holds for these seeds
+ * alone; then a level has at least four builds, and single outliers are drawn to the values around them. The narrowest interval that shows a change
+ * comes first (Baranowski, Chen and Fryzlewicz, "Narrowest-over-threshold detection", 2019), over intervals of all lengths (Kovács et al., "Seeded
+ * binary segmentation", 2023). With log-normal noise a change is reported in at most 1 % of series without one. */
 struct judge_build {
         const double *values; /* by seed, > 0; NaN: none. An unsolved run counts its limit */
-        size_t n;
+        size_t n;             /* seeds */
 };
 struct judge_level {
-        size_t from, to; /* builds */
-        double mean;     /* geometric, of their values; NaN: none is known */
+        size_t from, to; /* builds from .. to - 1 */
+        double mean;     /* the geometric mean of their values; NaN: none is known */
         double shift, p; /* of the change from the level before, shift as a logarithm; NaN for the first level */
 };
 struct judge_levels {

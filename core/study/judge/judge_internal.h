@@ -1,4 +1,4 @@
-/* Shared by the judge's files: the pairs of a case as logarithms of one measure, looks, and a look's share of false alarms. */
+/* Shared by the judge's files: the pairs of a case as logarithms of one measure, looks (judge.h), and a look's share of the false alarms. */
 #pragma once
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #define JUDGE_CONFIDENCE 0.95
 #define JUDGE_TOGETHER   2 /* the t above which the two sides correlate over the seeds */
 
-/* The seconds of a pair's run without an answer: the limit, or a smaller one of CPU time, or what either run took beyond that. 0: no limit. */
+/* The seconds that a pair's unsolved run counts: the limit. With a CPU limit, at most the longest of that and both runs' times. 0: no limit. */
 double judge_unsolved(const struct judge_pair *p);
 
 /* -- looks (judge_plan.c) ------------------------------------------------------------------------------------------- */
@@ -29,16 +29,16 @@ double judge_spending(enum judge_part part, size_t look, const struct measured *
 /* The pairs of the next look after `pairs`, if they are at most `most`; else 0. The first look is cut to `most` pairs. */
 size_t judge_next_pairs(size_t pairs, size_t most);
 
-/* A shift measured over some pairs, and its outlook. Logarithms. */
+/* A shift measured over some pairs, from which judge_is_hopeless() forecasts further looks. Logarithms. */
 struct prospect {
         enum judge_part part;
         const struct measured *of;
-        double p; /* from which on a change counts; 0: as the looks spend */
+        double p; /* a change counts up to this p; 0: up to what each look may spend */
         size_t pairs;
         double shift, error; /* error: the standard error, which shrinks with more pairs */
         double fixed;        /* the part of the error that does not shrink */
         double floor;
-        double share; /* of the spending, for one of a list */
+        double share; /* of what a look may spend: the part for this one of many cases */
 };
 /* True if more pairs would hardly show a change. */
 bool judge_is_hopeless(const struct prospect *p);

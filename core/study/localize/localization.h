@@ -27,19 +27,19 @@ struct localization_options {
         struct case_info *const *cases;
         size_t n;
         enum judge_measure measure; /* what increased: JUDGE_TIME, _MEMORY or _EFFORT */
-        bool has_seed; /* runs under this seed and the next ones; by_verdict: all under this one, or without one */
+        bool has_seed; /* the first run has this seed, others the seeds after it; by_verdict: all have this one */
         uint64_t seed;
         uint64_t timeout_ns; /* per run, by the clock that counts; 0: the recipe's */
         bool is_cpu_time;    /* CPU time counts, not wall-clock time: other work on the machine then changes little */
-        /* The answer changed, from `before` to `after`. Times do not count then. If they are equal, nothing is found. */
+        /* Searches for a change of the answer, from `before` to `after`; times do not count. If the two are equal, nothing is found. */
         bool by_verdict;
         enum verdict before, after;
 };
 
-/* A run's end, for levels and searches: solved, at its limit, or broken. The limit is that of memory if memory is measured, else that of time. A run
- * that is not solved has no effort, and a timeout no memory. */
+/* The outcome of a run by time: solved, at the time limit (LOCALIZE_TIMEOUT), or broken. `seconds` is its value. */
 struct localize_outcome run_outcome(enum verdict verdict, bool is_wrong, double seconds);
-/* The outcome and the amount of a fact of the cell. Time is by the cell's clock. The amount is NaN if it is not known. */
+/* The outcome and the amount of a fact of the cell by a measure. Time is by the cell's clock. By memory a memout is LOCALIZE_TIMEOUT; any
+ * other unsolved run, by memory or effort, is LOCALIZE_BROKEN. The amount is NaN if it is not known. */
 struct localize_outcome fact_outcome(const struct cell *cell, const struct fact *f, enum judge_measure m);
 double fact_amount(const struct cell *cell, const struct fact *f, enum judge_measure m);
 
@@ -53,8 +53,8 @@ DEFINE_CLEANUP(struct localization *, localization_free)
 int localization_next(struct localization *l, struct batch *ret);
 
 struct localization_progress {
-        struct localize_progress search; /* builds: after those of this batch */
-        size_t builds_done;              /* by this search, or before it */
+        struct localize_progress search; /* its builds_left: after those of this batch */
+        size_t builds_done;              /* of commits that the search asked for, whenever they were built */
         size_t runs_open, verifying;     /* runs of this batch, and those of them that verify */
 };
 void localization_progress(const struct localization *l, struct localization_progress *ret);
@@ -87,5 +87,5 @@ int localization_keep(const struct localization *l);
 
 struct cell localization_cell(const struct localization_options *o, uint32_t commit, struct case_info *info);
 /* Keeps the result of a case, unless it is open. A search with an end that cannot be built is not kept: `build --again` may repair it, and finding it
- * costs nothing. Nor is a search that was stopped before it knew anything. */
+ * costs nothing. Nor is a stopped search that has found no culprit. */
 int localized_keep(const struct localization_options *o, const struct case_info *info, const struct localized *result);

@@ -17,11 +17,11 @@
  * culprit finders; Google, ICST 2023). The forward-backward recursion gives the probability of a change between any two neighbouring facts; no change,
  * several changes and non-monotone shapes are among the hypotheses.
  *
- * If that is undecided, the case runs again on a built commit. If it is decided, the gap is split: by a built commit if one divides it well, else by
- * the build with the most information per second for all cases together. A culprit is more likely where other cases have theirs (a Chinese restaurant
- * prior). If the culprit is a merge, the search continues along the merged commits. Around commits that cannot be built it probes at doubling distances,
- * and reports the remaining ones as a set. Every culprit is verified by interleaved runs on it and the commit before it, under new seeds, as many as
- * their judgement wants. These runs are facts like others, and reopen the search if they contradict it.
+ * While it is unsure whether a gap between two facts has a change, the case runs again at one of its ends. A gap with a change is split: by a built
+ * commit if one divides it well, else by the build with the most information per second for all cases together. A culprit is more likely where other
+ * cases have theirs (a Chinese restaurant prior). If the culprit is a merge, the search continues along the merged commits. Around commits that
+ * cannot be built it probes at doubling distances, and reports the remaining ones as a set. Every culprit is verified by interleaved runs on it and
+ * the commit before it, under new seeds, as many as their judgement wants. These runs are facts, too: they reopen the search if they contradict it.
  *
  * Noise alone could prolong a search for ever. So a case has a number of runs beside those at its ends: most_runs for each change that is likely by then.
  * When they are used up, or after localize_stop(), it asks for nothing more. Unsure places are then left out, and a change between two sure ones is
@@ -49,7 +49,7 @@ struct localize_options {
 
 enum localize_answer {
         LOCALIZE_SOLVED,  /* with an answer compatible with the reference's */
-        LOCALIZE_TIMEOUT, /* slow, whatever the slow level */
+        LOCALIZE_TIMEOUT, /* at its limit: slow, whatever the slow level */
         LOCALIZE_BROKEN,  /* unknown, crash, memout, error, a wrong answer: neither fast nor slow */
 };
 
@@ -86,12 +86,12 @@ struct localize_culprit {
         size_t before;         /* the last commit known to be before the change */
         const size_t *commits; /* the change is one of these n, oldest first; several if those between cannot be built */
         size_t n;
-        bool is_slowdown;                 /* else an improvement; slow after broken is a slowdown of the reference */
+        bool is_slowdown;                 /* else an improvement; slow after broken is a slowdown, unless the reference is broken, too */
         double value_before, value_after; /* medians of the runs that agree with the level decided */
         bool broken_before, broken_after;
-        double confidence; /* that there is a change in the set */
+        double confidence; /* probability of a change in the set */
         unsigned pairs;    /* number of interleaved pairs that verify it */
-        double p, ratio; /* one-sided signed-rank test on their log times, geometric mean of after / before; NaN without pairs */
+        double p, ratio; /* of these pairs, as in struct judge_shift: two-sided; after / before. NaN without pairs */
         bool verified;
         bool is_cut_off; /* further runs could make the set smaller */
 };
@@ -108,7 +108,7 @@ void localize_set_costs(struct localize *l, double build, double run);
 int localize_add_case(struct localize *l, size_t reference, size_t target);
 void localize_built(struct localize *l, size_t commit); /* the commit costs no build */
 void localize_unbuildable(struct localize *l, size_t commit);
-/* The outcome of a run that the last plan wanted, or of an earlier one. */
+/* Takes the outcome of a run that the last plan wanted, or of one known before. */
 void localize_feed(struct localize *l, size_t commit, size_t test, const struct localize_outcome *outcome);
 
 /* The runs that are wanted next, grouped by commit, valid until the next plan. All must be answered before the next plan is made: -EBUSY.
@@ -119,7 +119,7 @@ int localize_plan(struct localize *l, const struct localize_want **ret, size_t *
 void localize_stop(struct localize *l);
 
 enum localize_state localize_state(const struct localize *l, size_t test);
-/* Median values at the reference and at the target; NaN: not run there. */
+/* Median values at the reference and at the target; NaN: not run there, or half of the runs are broken. */
 void localize_end_values(const struct localize *l, size_t test, double ret[2]);
 /* The number of runs at the reference, and how many of them are solved. */
 void localize_solved(const struct localize *l, size_t test, unsigned *ret_solved, unsigned *ret_runs);
@@ -138,7 +138,7 @@ struct localize_sighting {
         size_t commit;
         enum localize_seen seen;
 };
-/* Oldest first; free(). */
+/* The commits of the line that have runs or cannot be built, oldest first; free(). */
 struct localize_sighting *localize_sightings(const struct localize *l, size_t test, size_t *ret_n);
 
 struct localize_progress {

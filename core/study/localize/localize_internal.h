@@ -61,7 +61,7 @@ enum level {
         N_LEVELS
 };
 
-/* The values (and effort) of the two ends; slow is infinite if the ends do not differ enough. */
+/* The values (and effort) of the two ends; slow is infinite if all runs at an end are broken. */
 struct thresholds {
         double fast, slow;
         double effort_fast, effort_slow; /* NaN: effort does not tell them apart */
@@ -106,7 +106,7 @@ struct test {
         struct fact *facts;
         size_t n_facts;
         enum ends_state ends;
-        size_t ends_wanted; /* pairs of runs at the ends; of ENDS_OPEN */
+        size_t ends_wanted; /* while ENDS_OPEN: pairs of runs that the ends need in all */
         size_t ends_known;  /* runs there at the last judgement */
         bool effort_misleads; /* a change of effort turned out to be none of the value */
         struct thresholds thresholds;
@@ -157,7 +157,7 @@ struct localize {
 
 /* -- lines (localize_line.c) -- */
 struct line *line_get(struct localize *l, size_t from, size_t to); /* NULL: `from` is no ancestor along first parents */
-/* The commits that a merge brought by its k-th parent: from a commit that its first parent has, too, to the k-th parent. NULL: none. */
+/* The commits that a merge brought by its parent k (0: the first): from a commit that the first parent has, too, to parent k. NULL: none. */
 struct line *line_of_side(struct localize *l, size_t merge, size_t k);
 
 /* -- the ends of a case (localize_ends.c) -- */
@@ -170,11 +170,11 @@ void judge_pairs(const struct judge_pair *pairs, size_t n, struct judgement *ret
 double median_at(const struct test *t, size_t program, enum level level);
 
 /* -- levels and their posterior (localize_posterior.c) -- */
-void thresholds_cut(struct test *t); /* after fast and slow, from all facts */
+void thresholds_cut(struct test *t); /* sets low_cut and high_cut from all facts; needs fast and slow */
 enum level level_of(const struct thresholds *thresholds, const struct localize_outcome *outcome);
 /* The sightings of a case on a line, by place; free(). */
 struct sighting *sightings_collect(const struct test *t, const struct line *line, size_t *ret_n);
-/* Fills level and change from counts and prior; `noise` is the prior over the grid. Returns the posterior of no change at all. */
+/* Fills level and change from shows and prior. `rate`: changes expected on the line. `noise`: prior over the grid. Returns the chance of none. */
 double posterior(struct sighting *s, size_t n, double rate, const double noise[N_NOISE]);
 /* Estimates the noise of all cases, each with the others as its prior: l->tests[].noise_prior and noise. */
 void noise_estimate(struct localize *l);
@@ -199,5 +199,5 @@ void plan_default(struct localize *l);
 bool demand_add(struct localize *l, size_t test, const struct line *line, size_t a, size_t b, const double *below);
 void demands_serve(struct localize *l); /* asks for runs on built commits and for the most useful builds */
 void demands_clear(struct localize *l);
-double build_cost(const struct localize *l, size_t program); /* 0 when built */
+double build_cost(const struct localize *l, size_t program); /* expected seconds; 0 when built */
 

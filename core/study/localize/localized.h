@@ -41,9 +41,9 @@ struct localized {
         unsigned solved, runs;                /* at the reference; 0: not known, or by_verdict */
         bool by_verdict;                      /* the answers differ, not the times */
         enum verdict verdict_before, verdict_after;
-        char *answer_reference, *answer_target; /* of the first runs, if the reference's is lost at the target; else "". Not by_verdict */
+        char *answer_reference, *answer_target; /* of the first runs, if the target lacks the reference's; else "". Not by_verdict */
         bool is_unfinished; /* stopped; continues when it is asked for again */
-        bool has_lost;      /* a set may be one only because sources were lost; not read from the store */
+        bool has_lost;      /* a culprit may be a set only because sources were lost; not read back from the store */
         bool is_disturbed;  /* nothing was found, possibly because its runs were disturbed */
         struct localized_culprit *culprits;
         size_t n;
@@ -61,7 +61,7 @@ DEFINE_CLEANUP(struct localized *, localized_unref)
 
 const char *localize_state_name(enum localize_state s); /* "found", "no culprit", ... */
 
-/* False if unfinished, or nothing was found in disturbed runs. `solverfs localize` and campaigns then search again; localized.tsv if unfinished. */
+/* False if unfinished, or nothing was found in disturbed runs. `solverfs localize` and campaigns then search again, localized.tsv if unfinished. */
 static inline bool localized_is_final(const struct localized *l)
 {
         return !l->is_unfinished && !l->is_disturbed;
@@ -87,7 +87,7 @@ int culprit_commit(const struct solver *s, const struct localized_culprit *c, ui
 /* -- in the store -------------------------------------------------------------------------------------------------- */
 
 /* A new reference. -ENOENT: not known, or unreadable; it is then computed again from stored facts. A result that could not tell commits apart because they
- * failed to build is unfinished from when such a build does not count any more; if their sources were lost, from now on. */
+ * failed to build becomes unfinished when one of these failures no longer counts; if sources were lost, it is unfinished at once. */
 int localized_get(struct workspace *w, struct solver *s, const struct digest *key, struct localized **ret);
 /* A result that is not final never replaces a final one. Replacing one tells the mounts that showed it. */
 int localized_put(struct workspace *w, struct solver *s, const struct digest *key, const struct localized *l);

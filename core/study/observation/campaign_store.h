@@ -18,26 +18,26 @@ enum campaign_kind {
 struct campaign_settings {
         enum campaign_kind kind;
         char *name;
-        char **references; /* versions in full; NULL-terminated */
+        char **references; /* versions, in full once they are stored; NULL-terminated */
         char *target;
         char **oracles; /* further versions that settle contradictions between two; NULL-terminated */
         uint64_t seed;
         enum judge_measure measure; /* searched for: JUDGE_TIME, _MEMORY or _EFFORT; the latter two use wall-clock limits */
-        double timeout, threshold; /* seconds; the threshold as for judge_is_above() */
-        double seconds;                    /* of work in total */
-        uint64_t most_finds;               /* in this call, of any kind; 0: no limit. Not kept */
+        double timeout, threshold; /* of a run, in seconds; the threshold as for judge_is_above() */
+        double seconds;                    /* of work, over all calls */
+        uint64_t most_finds;               /* this call ends after so many, of any kind; 0: no limit. Not stored */
         unsigned jobs;                     /* inputs at once; 0: one per core */
-        char *corpus;                      /* a folder, or NULL */
-        char *logic;                       /* of generated formulas: "QF_BV,QF_LIA"; NULL: all that every version answers */
+        char *corpus;                      /* a folder of inputs; NULL: they are generated */
+        char *logic;                       /* of generated formulas: "QF_BV,QF_LIA"; NULL: strings, or what all versions decide */
         bool any_pair;                     /* a regression between two references counts, too */
-        bool cpu_time; /* all times here are CPU times of the solvers, for a machine with other work */
+        bool cpu_time; /* `timeout`, `threshold` and `seconds` are CPU time of the solvers, for a machine with other work */
         bool localize;
         double localize_seconds; /* for localizations at the end of each call, wall-clock; below 0: as `seconds`, but at least a minute */
         double reduce_seconds; /* for all reductions together; 0: none; below 0: half of `seconds` */
-        /* A campaign for unknowns has these, too: */
-        enum verdict label; /* of all seeds: sat or unsat; VERDICT_UNKNOWN: by each seed's status, or the versions' answers */
+        /* A campaign for unknowns has these, too. Its seeds are the formulas of the corpus: */
+        enum verdict label; /* expected of all seeds; VERDICT_UNKNOWN: by each seed's status or file name, else the versions' answers */
         unsigned iterations, chain; /* steps per seed in total, and per chain before the next one begins at the seed again */
-        char *fingerprint;          /* of seeds and rules, which must not change while a campaign continues; set by campaign_run(); NULL: not yet */
+        char *fingerprint;          /* of every campaign: hashes of what must not change when it continues; set by campaign_run(); NULL: not yet */
 };
 /* Defaults, except for references, target and seconds; name is NULL. */
 void campaign_settings_new(struct campaign_settings *ret);
@@ -58,32 +58,32 @@ struct campaign_status {
         double worked;          /* seconds */
         uint64_t inputs, runs;
         double solving; /* seconds of all runs together */
-        uint64_t candidates;  /* confirmed or not */
+        uint64_t candidates;  /* inputs whose first runs show what is looked for, confirmed or not */
         uint64_t passed_over; /* further candidates, of a kind found several times already */
         uint64_t finds, soundness, crashes; /* inputs found, by kind; a finding may represent several */
-        uint64_t rejected; /* candidates that were noise */
+        uint64_t rejected; /* candidates that more runs did not confirm */
         uint64_t skipped;  /* files of the corpus that could not be used */
         /* A campaign for unknowns has these, too. Its `inputs` are mutants, its `candidates` those that came back unknown, its `finds` regressions and
          * implications. */
         uint64_t implications, duplicates; /* implications: of the finds; duplicates: inputs with the signature of a known one */
-        uint64_t distinct; /* findings of any kind that no other represents; known at the end, after the reductions */
+        uint64_t distinct; /* findings of any kind that no other represents, as grouped last (finding_select.h); 0: not yet */
 };
 
-/* A name has 1 to CAMPAIGN_NAME_MOST bytes, no leading point, no blank, slash or control character. -EINVAL with a sentence. */
+/* A name has 1 to CAMPAIGN_NAME_MOST bytes, no leading point, no blank, slash or control character, nor is it "compare". -EINVAL with a sentence. */
 int campaign_check_name(const char *name);
 
 /* NULL-terminated; strings_free(). */
 int campaign_names(struct workspace *w, uint32_t solver, char ***ret, size_t *ret_n);
 /* Settings, status, or both; either may be NULL. With settings, the status is empty if the campaign was killed before it had one. */
 int campaign_get(struct workspace *w, uint32_t solver, const char *name, struct campaign_settings *ret_settings, struct campaign_status *ret_status);
-/* The settings that determine which inputs a campaign tries and finds, without its name: equal texts, equal campaigns. free(). "": a path is no UTF-8. */
+/* The settings that determine which inputs a campaign tries and finds, as text: equal texts, equal campaigns. free(). "" if a path is no UTF-8. */
 char *campaign_decisions(const struct campaign_settings *s);
 int campaign_put_settings(struct workspace *w, uint32_t solver, const struct campaign_settings *s); /* under s->name */
 int campaign_put_status(struct workspace *w, uint32_t solver, const char *name, const struct campaign_status *s);
 void campaign_print_settings(const struct campaign_settings *s, struct buffer *ret); /* lines "key = value" */
 void campaign_print_status(const struct campaign_settings *of, const struct campaign_status *s, struct buffer *ret); /* lines "key value" */
 
-/* The folder of a campaign's files; it may not exist. -EINVAL with a sentence: not a name; rows of another store may have any bytes. */
+/* The folder of a campaign's files; it may not exist. -EINVAL with a sentence: not a name (a record from another store may have any bytes). */
 int campaign_folder(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
 /* True if a process is at work on the campaign. A status CAMPAIGN_RUNNING may be left from a killed process. */
 bool campaign_is_running(struct workspace *w, const char *solver, const char *name);
@@ -91,7 +91,7 @@ bool campaign_is_running(struct workspace *w, const char *solver, const char *na
 int campaign_machine(struct workspace *w, const char *solver, const char *name, char ret[PATH_SIZE]);
 /* True if the campaign ran on another machine; false if none is recorded. */
 bool campaign_is_elsewhere(struct workspace *w, const char *solver, const char *name, char ret_machine[PATH_SIZE]);
-/* The same of a finding's runs: its own record, else its campaign's. */
+/* The same for a finding's runs: the machine recorded with the finding, else its campaign's. */
 int finding_machine(struct workspace *w, const char *solver, const struct observation *f, char ret[PATH_SIZE]);
 bool finding_is_elsewhere(struct workspace *w, const char *solver, const struct observation *f, char ret_machine[PATH_SIZE]);
 

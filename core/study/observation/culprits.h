@@ -1,7 +1,7 @@
 /* The commits responsible for a solver's slowdowns, over all localized findings, and the class of each change (SPRFinder, section 6.2, Table 4).
  *
- * The class is derived from the commit's message and changed paths, and can be set by hand. So can the intent: a slowdown accepted for something (a
- * compromise), or a bug. Without that, a slowdown counts as a bug if a finding of it was confirmed or fixed.
+ * The class is derived from the commit's message and changed paths. The intent is compromise (the slowdown was accepted for something) or bug: a bug
+ * if a finding of it was confirmed or fixed, else by the message. Both can be set by hand.
  *
  * Threads: any. */
 #pragma once
@@ -36,8 +36,8 @@ struct culprit {
         uint32_t commit;
         uint32_t *findings; /* owned; numbers, ascending */
         size_t n;
-        /* The finding with the largest slowdown at this commit. If all its findings are by memory or effort: of the measure of the first one, the finding
-         * with the largest ratio. */
+        /* The finding by time with the largest slowdown at this commit, in seconds. If none is by time: of those with the first one's measure, the
+         * finding with the largest ratio. */
         uint32_t worst; /* its number */
         enum judge_measure measure;
         double before, after; /* of the measure, seconds as a rule; infinite or NaN: an end without an answer */
@@ -48,7 +48,7 @@ struct culprit {
 struct culprits {
         struct culprit *list; /* owned; in the order of the history */
         size_t n;
-        size_t findings, open, unexplained; /* slowdowns between commits; not localized yet; localized, but to no single commit */
+        size_t findings, open, unexplained; /* localizable slowdowns; those not localized yet; those localized to no single commit */
 };
 int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret);
 void culprits_done(struct culprits *c);

@@ -1,6 +1,6 @@
 /* Chooses the findings worth reporting: findings of one cause form a group with one representative, and the groups are ranked.
  *
- * Findings form a group if they have the same signature, or the same kind, versions and shape of the reduced input, and no different responsible
+ * Findings form a group if they have the same signature, or the same kind, versions and shape of the reduced input, and not two different responsible
  * commits. Slowdowns, for which one test of a reduction takes seconds, are also grouped before they are fully reduced: a finding joins a representative
  * if every assertion of the representative's reduced input has the shape of some part of the finding's input; or, if neither is fully reduced, if three
  * quarters of their terms are the same except for names and values. The representative is the first of its group in the ranking.
@@ -22,9 +22,9 @@ struct finding_choice {
         struct observation *finding;         /* a reference */
         uint64_t size;                   /* bytes of the input */
         uint64_t reduced;                /* bytes of the reduced input, also of an implication; 0: not reduced */
-        char culprit[GIT_OID_HEXSZ + 1]; /* "": not localized, or not to one commit; for a representative, no member of its group is */
+        char culprit[GIT_OID_HEXSZ + 1]; /* sha; "": not localized to one commit. A representative without one gets its group's */
         bool has_quantifier, is_decidable;
-        uint64_t count; /* inputs it represents, including itself */
+        uint64_t count; /* inputs it represents, including itself; of a representative, its group's */
         char *skeleton;  /* owned; the shape of the reduced input, or NULL */
         bool is_cut_off; /* its reduction was cut off: it could become smaller */
         struct pieces pieces; /* owned; of a slowdown's input; else empty */
@@ -38,16 +38,16 @@ void finding_choices_free(struct finding_choice *list, size_t n);
 
 /* True if satisfiability in this logic of SMT-LIB is known to be decidable: "QF_NRA", but not "NIA", "ALL", "-" or an unknown logic. */
 bool logic_is_decidable(const char *logic);
-/* The shape of a formula: its assertions. A constant is replaced by its sort, a bound variable by a number. A term without either is a value of its sort,
- * unless it is a whole assertion. All binary relations are identified, up to symmetry. Adjacent arguments of equal shape are collapsed in lists such as
- * that of str.++. Of DIMACS: the parts of core/fuzz/formula.h. free(*ret). -EINVAL: it does not parse. */
+/* The shape of a formula: its assertions. A declared constant is replaced by its sort, a bound variable by a number. A term that has neither is
+ * a value of its sort, unless it is a whole assertion. All binary relations are identified, up to symmetry. Adjacent arguments of equal shape are
+ * collapsed in lists such as that of str.++. Of DIMACS: its parts (core/fuzz/formula.h). free(*ret). -EINVAL: it does not parse. */
 int formula_skeleton(struct slice text, char **ret);
 /* The shapes of the Boolean terms in a formula's assertions, except very large ones: an empty line, then a line each. DIMACS has none. free(*ret). */
 int formula_parts(struct slice text, char **ret);
 /* True if all assertions of a skeleton are among the parts of another formula; false for a skeleton without assertions. */
 bool shape_occurs(const char *skeleton, const char *parts);
-/* A hash of each term that has arguments: of its operator and sort and theirs, without names and values; sorted. Of DIMACS as above. free(ret->list), also
- * after an error. */
+/* The pieces of a formula: for each term with arguments, a hash of its and their operators and sorts, without names and values; sorted. Of DIMACS:
+ * its parts. free(ret->list), also after an error. */
 int formula_pieces(struct slice text, struct pieces *ret);
 /* True if three quarters of both are the same; false for small ones. */
 bool pieces_are_alike(const struct pieces *a, const struct pieces *b);

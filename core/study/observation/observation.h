@@ -15,12 +15,12 @@
 #include "core/study/judge/judge.h"
 
 enum observation_kind {
-        FINDING_SPR,         /* slower on the target than on the reference; or, by its measure, more memory or effort */
+        FINDING_SPR,         /* a slowdown: the target takes more than the reference (time, or by the measure memory or effort) */
         FINDING_SOUNDNESS,   /* versions contradict each other, or the input's status */
         FINDING_CRASH,       /* a version crashed */
         FINDING_REGRESSION,  /* decided by the reference, unknown to the target */
-        FINDING_IMPLICATION, /* decided, and unknown to the same version after an implied mutation */
-        N_FINDING_KINDS, /* records have these numbers: a new kind of finding would move those of alarms, a new alarm goes last */
+        FINDING_IMPLICATION, /* unknown to the target, which decided the formula that implies the answer */
+        N_FINDING_KINDS, /* records have these numbers: a new alarm goes last; a new kind of finding would renumber the alarms */
         ALARM_SLOWER = N_FINDING_KINDS, /* solved before and after, in more time */
         ALARM_LOST,                     /* solved before and not any more: timeout, unknown, crash … */
         ALARM_WRONG,                    /* an answer that contradicts the status of its case */
@@ -55,9 +55,9 @@ struct observed_runs {
         uint32_t case_id;
         char *version; /* in full (version.h); of an alarm also A..B, or "" */
         enum verdict verdict;
-        /* Of each run, in order. Seconds; for ALARM_MEMORY and a finding by memory bytes, by effort the solver's count. Of a run without an answer: of a
-         * timeout, and of a slowdown's reference, its limit; by memory or effort the most for the reference (the memory limit or observation_most()),
-         * 0 for the target, unless the measure's own limit ended it. */
+        /* An amount for each run, in order: seconds; for ALARM_MEMORY and a finding by memory bytes; for one by effort the solver's count. A run
+         * without an answer counts, in seconds, as its limit if it timed out or is of a slowdown's reference; by memory or effort, as the most (the
+         * memory limit or observation_most()) if it is the reference's, and as 0 if it is the target's, unless the memory limit ended it. */
         double *amounts; /* owned */
         uint32_t n;      /* may be 0 in an alarm to which times do not matter */
 };
@@ -69,9 +69,9 @@ struct observation {
         int64_t found, changed; /* seconds since 1970; changed: of an alarm, when it was last found or marked */
         int64_t told;           /* of an alarm: when the user's command took it (or, without a command, when it was logged); 0: not yet */
         uint32_t case_id;       /* of the input; of an alarm the worst case, 0: none */
-        uint32_t seed_id;       /* of the input that it was made from, a case, too; 0: none */
-        uint32_t decided_id;    /* of an implication: the decided formula before the last rule, a case, too; else 0 */
-        char *origin;           /* the campaign, or of an alarm the branch */
+        uint32_t seed_id;       /* the case that the input was made from; 0: none */
+        uint32_t decided_id;    /* the case of the formula before the last rule, if an implied answer is missing or contradicted; else 0 */
+        char *origin;           /* the campaign, or COMPARED_ORIGIN; of an alarm the branch */
         /* Versions; only the target if one counts. Of an alarm, the target is the commit, or A..B (a git range) if those between cannot be built or told
          * apart; the reference is the commit before it, "" if none was looked at. */
         char *reference, *target;
@@ -94,7 +94,7 @@ struct observation {
         char *subject; /* of an alarm: first line of the commit's message, printable */
         enum observation_mark mark;
         char *url;
-        const char *machine; /* borrowed; of a finding's runs, for observation_add(): finding_machine() reads it. NULL: its campaign's */
+        const char *machine; /* borrowed; of a finding's runs; only for observation_add(): finding_machine() reads it. NULL: its campaign's */
 };
 struct observation *observation_new(void); /* one reference, everything empty, never NULL strings */
 DECLARE_REFS(observation)
@@ -126,7 +126,7 @@ const char *observation_target(const struct observation *o);
 
 /* -- in the store --------------------------------------------------------------------------------------------------- */
 
-/* Stores an observation on disk under a new number, o->number. 1: it was known already; nothing is stored, and o->number is the known one's.
+/* Stores an observation on disk under a new number, o->number. 1: it was known already; its record stays, and o->number is the known one's.
  *
  * A finding is known by its bytes, its kind, its measure and its two versions. An alarm is known by its cause, even if the watch was killed since: its
  * kind and commit, or its kind and case if the oldest known version already answers wrongly. Sorts an alarm's cases. */

@@ -1,4 +1,4 @@
-/* Encoding of records, for the files of this room that read and write the store; in observation_record.c, campaign_settings.c and campaign_status.c. */
+/* Shared by the files of this room: first, the encoding of records (observation_record.c, campaign_settings.c, campaign_status.c). */
 #pragma once
 
 #include <jansson.h>
@@ -22,18 +22,18 @@ int campaign_status_from_json(json_t *j, const char *name, struct campaign_statu
 
 /* -- finding_queries.c -- */
 
-/* Appends a section of the report: the queries of a finding's script that the target takes longest for, beside the reference's times. Nothing where the
- * input has one query, or no runs of both versions are kept. */
+/* Appends a section of the report: the queries of a finding's script that take longer on the target, the largest difference first. Appends nothing if
+ * the input has one query, or a version has no kept run. */
 void finding_add_queries(struct workspace *w, struct solver *s, const struct observation *f, struct buffer *ret);
 
 /* -- finding_steps.c: commands that build and run a finding's versions without solverfs, and the address of their repository -- */
 
-/* A case's size and, if that is at most `most`, its bytes; a larger case is only opened. blob_done(). */
+/* A case's size and, if that is at most `most`, its bytes (blob_done()). A larger case is not read, but must be readable. */
 int steps_read_input(struct workspace *w, uint32_t id, size_t most, uint64_t *ret_size, struct blob *ret);
 /* Appends the address of a commit's page. False: the repository is not on a known forge. */
 bool steps_add_page(const struct solver *s, const char *sha, struct buffer *ret);
 
-/* The recipe of a version in full, by its commit; NULL: not a commit of the solver. Valid as long as the solver. */
+/* The recipe of a version in full: its commit's, or the solver's if the commit is unknown. NULL: it names no commit. Valid as long as the solver. */
 const struct recipe *steps_recipe(const struct solver *s, const char *version);
 /* The commit to check out for a build of a version, and the clone's address: for a solver within a host both are the host's. Without a host the commit is
  * `version` itself, which may be "". */
@@ -41,10 +41,10 @@ const char *steps_root(const struct solver *s, const char *version, char ret_clo
 /* Adds commands that fetch the submodules at the commits named by the recipe, else by the sources; for a solver within a host the version is one of them.
  * Each command is between `begin` and `end`. */
 void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret);
-/* Adds a build's command with the machine's number of cores. */
+/* Adds a build's command, with $(nproc) in place of {jobs}. */
 void steps_add_build_line(const char *line, struct buffer *ret);
-/* The finding's seed, as the shell word below; NULL: its runs had none. */
+/* The finding's seed as a shell word, for steps_add_run(); NULL: its runs had none. */
 #define STEPS_SEED_SIZE 21
 const char *steps_seed(const struct observation *f, char ret[STEPS_SEED_SIZE]);
-/* Adds a line: the version's command on a file, in its build folder. `seed`: a shell word for the seed, such as "\"$1\""; NULL: none. */
+/* Adds the command, without a newline, that runs the version on a file from its build folder. `seed`: a shell word, such as "\"$1\""; NULL: none. */
 int steps_add_run(struct workspace *w, struct solver *s, const char *version, const char *file, const char *seed, double timeout, struct buffer *ret);

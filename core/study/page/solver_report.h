@@ -1,8 +1,8 @@
 /* report.html: one page of everything known of a solver: its history on a set of cases, a comparison of the last tags, the steps of cases and the
  * responsible commits, the findings of campaigns, the alarms. Reads stored results; measures nothing.
  *
- * The numbers below bound the page and its time. If there is more, the page shows a part, and says which, in the place and at its end. Only wrong answers
- * are all counted, wherever they are.
+ * The numbers below bound the page and its time. If there is more, the page shows a part, and says at its end what is left out. Wrong answers are
+ * counted in the whole store, whatever the page shows.
  *
  * Threads: any. */
 #pragma once
@@ -10,7 +10,7 @@
 #include "core/workspace/workspace.h"
 
 #define REPORT_CASES   1000 /* a larger set: every second case, every third … */
-#define REPORT_COMMITS 400  /* more measured ones: first, last, tags, and of the others every second, every third … */
+#define REPORT_COMMITS 400  /* more measured ones: first, last, tags for up to half of the places, and of the others every second, every third … */
 #define REPORT_CELLS   200000 /* commits × cases: with more than 500 cases fewer commits */
 #define REPORT_TAGS    6    /* compared: the newest measured ones */
 #define REPORT_ROWS    500  /* of any other table */

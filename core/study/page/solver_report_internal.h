@@ -15,7 +15,7 @@
 /* A measured commit. Neighbours on the line of first parents with the same program are one entry. */
 struct report_commit {
         uint32_t number, place;      /* of the first commit; its place in the order of the history */
-        uint32_t line_from, line_to; /* the first and the last commit, by place on the line of first parents */
+        uint32_t line_from, line_to; /* the first and the last commit, by place on the line of first parents; NOT_SHOWN: not on_line */
         bool on_line;
         uint32_t column; /* NOT_SHOWN: left out */
         struct digest program;
@@ -50,7 +50,7 @@ struct report {
         const struct solver_report_options *options;
         struct workspace *workspace; /* this and the next: from the options */
         struct solver *solver;
-        int64_t newest; /* seconds */
+        int64_t newest; /* seconds; the time of the newest result on the page */
 
         struct case_selection cases;
         size_t all_cases; /* of the set, before some were left out */
@@ -89,7 +89,7 @@ static inline bool cell_is_solved(const struct report_cell *c)
 }
 /* The measured commit that represents this commit: itself, or a neighbour with the same program. NULL: not measured. */
 struct report_commit *report_commit_of(const struct report *r, uint32_t number);
-void report_newer(struct report *r, int64_t seconds);
+void report_newer(struct report *r, int64_t seconds); /* r->newest becomes at least this */
 /* Adds a sentence to the end of the page; escapes it. */
 void report_left_out(struct report *r, const char *format, ...) printf_like(2, 3);
 
@@ -98,10 +98,10 @@ void report_commit_texts(struct solver *s, uint32_t commit, char **ret_subject, 
 /* A path for a link, NULL if the page has no links; valid until the next call with the same buffer. */
 const char *report_path(const struct report *r, struct buffer *room, const char *format, ...) printf_like(3, 4);
 const char *report_commit_path(const struct report *r, const char *sha, struct buffer *room); /* of a commit */
-/* A link to a commit by its first 12 digits if the version is a full sha, else the text; as the content of a cell. */
+/* A version: a link by the first 12 digits if it is a full sha, else its text. report_cell_version() adds it as a cell of its own. */
 void report_add_version(const struct report *r, const char *version, struct buffer *b);
 void report_cell_version(const struct report *r, struct html_table *t, const char *version, struct buffer *b);
-/* Cells of a finding or an alarm: number, with a link to its folder or file (end: "/" or ""); mark and address. */
+/* Cells of a finding or an alarm: its number, linked to its folder (`end` "/") or file (""); its mark and address. */
 void report_cell_number(const struct report *r, struct html_table *t, const struct observation *o, const char *end, struct buffer *b);
 void report_cell_mark(struct html_table *t, const struct observation *o, struct buffer *b);
 /* A cell with a word in the colour for worse or better. */

@@ -5,14 +5,15 @@
  *
  * A text that core/smtlib reads is reduced as a script, by the steps of reduce_script.c, from coarse to fine, in passes until a pass changes nothing:
  * delta debugging over commands (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002); then over distinct subterms,
- * level by level from the roots (Misherghi and Su, "HDD", ICSE 2006). An interesting candidate costs several boring ones, so many changes are tried at
- * once before each by itself; steps with many candidates for few bytes wait for a pass in which the others change nothing. The checked constructors make
- * all terms, and core/smtlib reads each candidate, so none is ill-sorted if its theory is modelled. Of an opaque term only arguments change. A let is
- * only notation: it is printed if it makes the text shorter. DIMACS stays DIMACS: clauses, variables and literals are left out, and variables are
- * numbered without gaps. Any other text is reduced as a tree of parentheses, as are the commands of a script that SMT-LIB does not have; an opaque command
- * that it has goes or stays. Lines come first if the parentheses do not match, or if words are outside of them.
+ * level by level from the roots (Misherghi and Su, "HDD", ICSE 2006). An interesting candidate costs as much as several boring ones, so many changes
+ * are tried at once before each by itself; steps with many candidates for few bytes wait for a pass in which the others change nothing. core/smtlib
+ * checks each term that it makes, and reads each candidate: none is ill-sorted if its theory is modelled there. Of an opaque term (not understood
+ * there) only arguments change. A let is only notation: it is printed if it makes the text shorter. DIMACS stays DIMACS: clauses, variables and
+ * literals are left out, and variables are numbered without gaps. Any other text is reduced as a tree of parentheses; so are a script's commands of
+ * unknown name. An opaque command of a known name is left out or stays whole. Lines come first if parentheses do not match, or words are outside of
+ * them.
  *
- * Minimal means: none of these steps gives an interesting text. Two bounds: in a formula of more than REDUCE_PLACES_MOST places as a tree, a shared
+ * Minimal means: none of these steps gives an interesting text. Two bounds: in a formula whose tree has more than REDUCE_PLACES_MOST places, a shared
  * subterm is replaced in all its places or in none; and only some hundreds of terms from other places and of pairs of changes are tried.
  *
  * Threads: one per reduction; the test may use any number. */
@@ -35,7 +36,7 @@ struct reduce_test {
         void *user;
         size_t width; /* texts at a time; at least 1 */
         /* False: a text is taken after it was interesting twice. True: it is taken at once, and tested again some texts later, or when no step leads on.
-         * If it is not interesting then, the last earlier text that still is replaces it, and the reduction goes on as with false. */
+         * If it is boring then, the smallest earlier text that is still interesting replaces it, and the reduction goes on as with false. */
         bool checks_late;
         bool knows_input; /* the input was just interesting: it is not tested first */
         /* Called when a text is taken, for tests that adapt to it; may be NULL. */
@@ -52,8 +53,8 @@ struct reduce_status {
 
 struct reduce_options {
         uint64_t deadline_ns; /* of now_ns(); 0: none */
-        const char *dialect;  /* of a script that names none: dialect_named() */
-        void (*status)(void *user, const struct reduce_status *s);
+        const char *dialect;  /* its name, for scripts that name none: dialect_named() */
+        void (*status)(void *user, const struct reduce_status *s); /* may be NULL */
         void *user;
 };
 
@@ -68,6 +69,6 @@ void reduce_result_done(struct reduce_result *r);
 /* Replaces a buffer's content by a NUL-terminated copy of a text, which must not point into the buffer. 0 or -ENOMEM. */
 int reduce_set_text(struct buffer *to, struct slice text);
 
-/* -ENODATA: the input itself is not interesting; else the test's error. *ret holds the best text so far in any case but -ENOMEM. `options` may be
- * NULL. */
+/* 0: minimal, or the time is over. -ENODATA: the input itself is not interesting. Else the test's error. *ret holds the best text so far in any case
+ * but -ENOMEM. `options` may be NULL. */
 int reduce(struct slice input, const struct reduce_test *test, const struct reduce_options *options, struct reduce_result *ret);

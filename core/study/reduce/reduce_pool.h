@@ -1,5 +1,5 @@
-/* A parallel interest test, with many workers (each a core with its runners, and a folder), made of a test of one text on one worker. The first
- * interesting text does not depend on which worker is ready first; tests of later texts are cancelled.
+/* Makes a parallel interest test of a test of one text on one worker. A worker is what one test needs for itself, such as a core or a folder. Which
+ * text is the first interesting one does not depend on which worker is ready first; tests of later texts are cancelled.
  *
  * Threads: one for each worker, from open to close; reduce_pool_try() by one thread. */
 #pragma once
@@ -19,7 +19,7 @@ typedef int (*reduce_worker_ready)(void *user, unsigned worker, bool has_work);
 /* `ready` NULL: all workers can always work. `cancel_fd`: readable to end everything; -1: never. */
 int reduce_pool_open(unsigned n_workers, reduce_worker_test test, reduce_worker_ready ready, void *user, int cancel_fd,
                      struct reduce_pool **ret);
-struct reduce_pool *reduce_pool_close(struct reduce_pool *p); /* NULL */
+struct reduce_pool *reduce_pool_close(struct reduce_pool *p); /* returns NULL */
 DEFINE_CLEANUP(struct reduce_pool *, reduce_pool_close)
 /* The function for reduce_test.try, with the pool as user. */
 int reduce_pool_try(void *pool, const struct slice *texts, size_t n, enum reduce_answer *ret);

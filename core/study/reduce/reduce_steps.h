@@ -1,5 +1,5 @@
-/* Shared by the files of the steps of a script. A step reads the current text (script_state), makes candidates from it, and drops it again: the tested
- * text is the one that is reduced further. A command that a step leaves alone keeps its bytes. Steps return 0 or -errno, among them REDUCE_WITHDRAWN and
+/* Shared by the files of the steps of a script. Each step parses the current text anew (script_state) and makes candidates from it: what is reduced
+ * further is the very text that was tested. A command that a step leaves alone keeps its bytes. Errors of all steps include REDUCE_WITHDRAWN and
  * -ETIME (reduce_internal.h). */
 #pragma once
 
@@ -9,7 +9,7 @@ struct script_state {
         struct buffer text; /* the current text; the spans point into it */
         struct script *script;
         struct term_list constants; /* declared before the first term, outside of any push */
-        struct term_list fresh;     /* one for each sort, not declared */
+        struct term_list fresh;     /* new constants, not declared, one for each sort: only in step_terms() */
         size_t first_term;          /* the first command with terms */
 };
 void script_state_done(struct script_state *s);
@@ -19,21 +19,21 @@ void script_state_done(struct script_state *s);
 struct steps {
         struct reducer *reducer;
         enum dialect dialect;
-        bool has_dialect; /* of the first text; else of a text that names none */
+        bool has_dialect; /* `dialect` is the first text's; false: it is the one for a text that names none */
         bool any; /* this pass took something */
         unsigned pass;
-        size_t at; /* the present step's position */
+        size_t at; /* how far the present step has come: the index of a candidate or term */
 };
-/* Reads the current text; script_state_done(), also after an error. -EINVAL: it is no script. */
+/* Parses the current text. Call script_state_done() on *ret after an error, too. -EINVAL: it is no script. */
 int script_state_load(struct steps *steps, struct script_state *ret);
 
 /* -- properties of a state -- */
 
 bool command_has_terms(const struct command *c);
 bool command_declares(const struct command *c);                             /* a function, without a body */
-void state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, those around others first */
+void state_list_terms(const struct script_state *s, struct term_list *ret); /* all distinct subterms, each before its own subterms */
 
-void state_count_mentions(const struct script_state *s, struct term_map *ret); /* of each symbol, by id, in how many commands it stands */
+void state_count_mentions(const struct script_state *s, struct term_map *ret); /* *ret: a symbol's id -> the number of commands it stands in */
 
 /* -- writing candidates -- */
 
@@ -63,16 +63,16 @@ struct step {
         int (*run)(struct steps *steps, const struct step *step, struct script_state *s);
         bool again;   /* repeats until it takes nothing */
         bool is_fine; /* many candidates for few bytes: runs only if the pass has taken nothing so far */
-        /* sweep_commands() */
-        /* True if command i is an item of the sweep; false also if it belongs to another item. NULL: each is one. */
+        /* For sweep_commands() (reduce_script.c): */
+        /* True if command i begins an item of the sweep; false if it stays, or belongs to an earlier item. NULL: each command is an item. */
         bool (*chooses)(struct command_items *items, size_t i);
         int (*write)(const struct script_state *s, struct command c, struct buffer *ret); /* writes the replacement; NULL: the command is left out */
         reduce_without text;                                                            /* makes the text instead of `write`; may be NULL */
-        /* sweep_changes(), try_changes(): lists changes of all distinct terms, outer ones first; NULL: of the commands */
+        /* For sweep_changes() and try_changes(): lists changes of `all` distinct terms, outer ones first. May be NULL for try_changes() */
         void (*list)(struct script_state *s, const struct term_list *all, struct script_changes *c);
-        reduce_make make; /* try_changes(): a candidate */
+        reduce_make make; /* for try_changes(): makes a candidate; its user is the script_changes */
         size_t n;         /* without `list`: candidates for each command */
-        bool goes_on;     /* continues after a taken candidate; else from the start */
+        bool goes_on;     /* with `again`: goes on at the index of the taken candidate; else from the first */
 };
 int step_terms(struct steps *steps, const struct step *step, struct script_state *s);
 int step_datatypes(struct steps *steps, const struct step *step, struct script_state *s);

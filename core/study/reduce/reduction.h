@@ -8,13 +8,13 @@
  * For another measure: the target takes at least `ratio` times as much and at least `floor`; no run is cut off before the timeout.
  * Crash: the target ends in the same way (core/run/ending.h).
  * Answers: both versions give the answers they gave on the input: contradictions, and verdicts that became unknown.
- * Implication: the target answers as on the input, and some application of the rule to the text gets the answer that the input's application got:
- * unknown, or a wrong one. The input is the formula before the rule. Its answers take the place of a reference's.
- * An answer is a run's verdict: the last of several, so that earlier checks can be left out.
+ * Implication: the target answers as on the input, and some application of the rule (core/weaken) to the text gets the answer that the input's
+ * application got: unknown, or a wrong one. The input is the formula before the rule; the target's runs on it take the place of a reference's.
+ * An answer is a run's verdict, if it is certain (verdict_believed()): of several the last one, so that earlier checks can be left out.
  *
- * A reduction ends when it is minimal, or after the time that the store's settings allow ([solverfs] reduce). One that was interrupted (the last reader
- * left, kill -9) is not lost: each smallest text is kept when it is found, and the next query continues from there. A reduction that ran out of time
- * answers every query that allows no more time; a query that allows more continues it.
+ * A reduction ends when it is minimal, or after the time that the store's settings allow ([solverfs] reduce). One that was interrupted (the last
+ * reader left, kill -9) is not lost: the smallest text so far is stored every few seconds, and the next query continues from there. A reduction that
+ * ran out of time answers every query that allows no more time; a query that allows more continues it.
  *
  * Threads: any. */
 #pragma once
@@ -32,7 +32,7 @@ enum reduce_side {
 };
 
 enum interest {
-        INTEREST_ANY, /* the first that the input shows of: crash, answers, slow */
+        INTEREST_ANY, /* whichever the input shows, in this order: crash, answers, slow */
         INTEREST_SLOW,
         INTEREST_CRASH,
         INTEREST_ANSWERS,
@@ -44,15 +44,15 @@ const char *interest_name(enum interest i); /* "slow" … */
 /* One version on a text. */
 struct version_answer {
         enum verdict verdict;
-        double seconds;        /* by the clock that counts; of a timeout its limit. Of another measure the amount, 0: none */
+        double seconds;        /* by the clock that counts; for a timeout its limit. For another measure the amount; 0: none */
         char end[ENDING_SIZE]; /* of a crash */
 };
 
-/* The default bounds of slowness: as ratio the square root of the input's, at most REDUCE_RATIO; as floor half of the target's time, at most REDUCE_FLOOR,
- * or for another measure the ratio times judge_least(). */
+/* The default bounds of slowness. The ratio is the square root of the ratio that the input shows, at most REDUCE_RATIO. The floor is half of the
+ * target's time on the input, at most REDUCE_FLOOR; for another measure it is the ratio times judge_least(). */
 #define REDUCE_RATIO 3.0
 #define REDUCE_FLOOR 1.0
-#define REDUCE_RATIO_LEAST 1.5 /* the input's least ratio then; JUDGE_FLOOR for another measure */
+#define REDUCE_RATIO_LEAST 1.5 /* the ratio instead if the input shows less than this; for another measure JUDGE_FLOOR */
 
 /* An input: a case, or bytes. */
 struct reduction_input {
@@ -67,12 +67,12 @@ struct reduction_options {
         const char *reference, *target; /* versions in full; reference "" if only the target counts */
         enum interest interest;
         struct reduction_input input;
-        struct reduction_input implied; /* of an implication, made by `step` */
-        const char *step;               /* else "" */
-        bool has_answers;               /* the input must show these, of INTEREST_ANSWERS and _IMPLICATION; VERDICT_ERROR: any that show the interest */
-        enum verdict answers[N_SIDES];
+        struct reduction_input implied; /* INTEREST_IMPLICATION: what `step` made of the input */
+        const char *step;               /* INTEREST_IMPLICATION: a line for weaken_step_parse(); else "" */
+        bool has_answers;               /* INTEREST_ANSWERS, _IMPLICATION: the input must get `answers` */
+        enum verdict answers[N_SIDES];  /* VERDICT_ERROR: any answer that shows the interest */
         enum judge_measure measure;     /* of INTEREST_SLOW: JUDGE_TIME, _MEMORY or _EFFORT */
-        double ratio, floor;            /* of the measure; 0: by what the input shows */
+        double ratio, floor;            /* the bounds of slowness, floor in the measure's unit; 0: the defaults above */
         double timeout;                 /* seconds */
         bool has_seed;
         uint64_t seed;
@@ -82,7 +82,7 @@ struct reduction_options {
 
 struct reduction {
         struct buffer text;    /* never larger than the input */
-        struct buffer implied; /* of an implication: the rule applied to the text; else empty */
+        struct buffer implied; /* INTEREST_IMPLICATION: the rule applied to the text; else empty */
         enum interest interest;
         bool is_minimal;   /* no known step leads on; else the time was over */
         bool is_cpu_time;  /* the clock of the answers */
@@ -107,12 +107,12 @@ struct reduced_value {
         struct value value;
         struct reduction reduction; /* has ended */
 };
-/* Keeps references and copies. */
+/* Keeps references to the solver and the cases, and copies of texts and bytes; borrows the workspace. */
 int query_reduced(const struct reduction_options *options, struct query **ret);
 extern const struct query_type query_reduced_type;
 /* The reduction's state, ended or not. -ENOENT: it never began. */
 int reduction_find(struct query *query, struct reduction *ret);
-/* Likewise, but what an interrupted one that continued it has kept, if that is smaller. *ret_ended: reduction_find() has one that has ended. */
+/* The same, or what an interrupted continuation of an ended reduction has kept, if its text is smaller. *ret_ended: reduction_find()'s has ended. */
 int reduction_find_smallest(struct query *query, struct reduction *ret, bool *ret_ended);
 
 /* -- the runs (reduce_versions.c): open and close by one thread; the test runs on the cores of the job -- */
@@ -124,12 +124,12 @@ struct reduce_versions;
  * on the target, no version solves it …). -ENODATA: a version cannot be built. -ECANCELED: the job is cancelled. */
 int reduce_versions_open(struct job *j, const struct reduction_options *options, const struct version *const versions[N_SIDES],
                          struct slice input, struct slice implied, struct reduce_versions **ret);
-struct reduce_versions *reduce_versions_close(struct reduce_versions *v); /* NULL */
+struct reduce_versions *reduce_versions_close(struct reduce_versions *v); /* returns NULL */
 DEFINE_CLEANUP(struct reduce_versions *, reduce_versions_close)
 /* The test for reduce(); valid until the close. */
 struct reduce_test reduce_versions_test(struct reduce_versions *v);
 /* Sets what the input has shown: the interest (also for INTEREST_ANY), the clock, the bounds, and both answers. */
 void reduce_versions_shown(const struct reduce_versions *v, struct reduction *ret);
-/* The answers on another text, with the whole timeout; all zero for a missing version. Of an implication, `implied` gets the rule applied to the text;
- * -ENODATA: no application of the rule is interesting any more. */
+/* Runs both versions on another text, with the whole timeout; ret[] is all zero for a missing version. For an implication, `implied` gets the rule
+ * applied to the text; -ENODATA: no application of the rule is interesting any more. */
 int reduce_versions_run(struct reduce_versions *v, struct slice text, struct version_answer ret[N_SIDES], struct buffer *implied);

@@ -11,7 +11,7 @@
 
 struct case_point {
         uint32_t commit;
-        struct fact *fact; /* owns a ref; brief, unless the measure is effort; NULL: the commit cannot be built */
+        struct fact *fact; /* owns a ref; brief (without output), unless the measure is effort; NULL: the commit cannot be built */
         struct localize_outcome *by_seed; /* [n_seeds], owned: case_outcomes() */
         size_t n_seeds;
         bool on_line;      /* on the line of first parents: steps are found among these */
@@ -30,11 +30,11 @@ struct case_history {
 void case_history_done(struct case_history *h);
 #define cleanup_case_history cleanup(case_history_done)
 
-/* The facts of a cell at these commits, in their order, as far as known; cell->commit is ignored. `line` (n_line commits, by history_line() or
- * revision_range(); NULL: all of them) are those on a line of first parents. Call case_history_done() on *ret after an error, too. */
+/* Reads the facts of a cell at these commits, in their order, as far as known; cell->commit is ignored. `line`: the n_line commits on a line of first
+ * parents (history_line(), revision_range()); NULL: all commits are. Call case_history_done() on *ret after an error, too. */
 int case_history_read(struct workspace *w, const struct cell *cell, const uint32_t *commits, size_t n, const uint32_t *line,
                       size_t n_line, enum judge_measure m, struct case_history *ret);
-/* The heading and the rows of history.tsv. A fact of NULL: the commit cannot be built. */
+/* The heading and the rows of history.tsv. `is_disputed`: another cell contradicts the answer (cell_check()). */
 void case_history_heading(struct buffer *ret);
 int case_history_row(const struct case_history *h, size_t i, bool is_disputed, struct buffer *ret);
 /* The steps; (*ret_points)[i] is the history's point for step.at = i; free(). */

@@ -1,7 +1,7 @@
 /* The steps of a case along a measured history, where it got slower or faster: changes between the levels that core/study/judge finds.
  *
- * A step is a shift that holds over seeds. If each commit has one run, of one seed, a step needs four commits on either side; commits that differ from the
- * one before only at that seed are listed apart from steps. Pure; any thread. */
+ * A step is a shift that holds over seeds. If each commit has one run, of one seed, a step needs four commits on either side; commits without a step
+ * that differ from the one before at the first seed are listed apart. Pure; any thread. */
 #pragma once
 
 #include "core/study/localize/localize.h"
@@ -18,8 +18,8 @@ struct step {
         double p;
 };
 
-/* The four shapes of SPRFinder (5.4, Fig. 5), and a fifth without a slowdown. Single or multi: how many slowdowns dominate. A slowdown dominates when it
- * is at least a third of the difference between the fastest and the slowest level. */
+/* The four shapes of SPRFinder's paper (5.4, Fig. 5), and a fifth without a slowdown. Single or multi: how many slowdowns dominate. A slowdown
+ * dominates when it is at least a third of the difference between the fastest and the slowest level. */
 enum step_shape {
         STEP_STEADY, /* no slowdown */
         STEP_MONOTONIC_SINGLE,

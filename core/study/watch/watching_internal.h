@@ -10,7 +10,7 @@ enum point_state {
         POINT_OPEN, /* not asked */
         POINT_BUILT,
         POINT_UNBUILDABLE,
-        POINT_LOST, /* its sources are; passed over */
+        POINT_LOST, /* its sources are lost: it is passed over */
 };
 struct point {
         uint32_t commit;
@@ -18,7 +18,7 @@ struct point {
         char *reason;        /* why it cannot be built; may be NULL */
         struct fact **facts; /* [cases]; owns refs; NULL: not measured */
 };
-struct suspect {                    /* a case between two measured points with none between */
+struct suspect {                    /* a case that got worse from one measured point to the next */
         enum observation_kind kind; /* N_OBSERVATION_KINDS: cleared */
         size_t before, after, test; /* before: NO_POINT for none */
         bool done;                  /* by the present stage */
@@ -61,11 +61,11 @@ struct watching {
         struct watching_result result;
 };
 
-/* Stages. 1: ask *ret, then call the stage again; 0: done; -errno. */
+/* Stages. 1: ask *ret, then call the stage again; 0: done; -errno. watching_dispute(): contradictions with other solvers' answers. */
 int watching_suspect(struct watching *w, struct batch *ret);
 int watching_confirm(struct watching *w, struct batch *ret);
 int watching_localize(struct watching *w, struct batch *ret);
 int watching_dispute(struct watching *w, struct batch *ret);
 
-/* Finds the alarm of this kind, commit and version before it, or makes it; `before` "": always makes it. */
+/* Finds the result's alarm of this kind, commit and version before it, or adds one with the subject of `subject_of`. `before` "": always adds one. */
 struct observation *watching_alarm(struct watching *w, enum observation_kind kind, const char *commit, const char *before, uint32_t subject_of);

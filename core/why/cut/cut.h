@@ -44,6 +44,6 @@ DEFINE_CLEANUP(struct cut *, cut_free)
 int cut_write(const struct cut *c, enum cut_form form, const bool *is_kept, struct buffer *ret);
 
 /* Delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", TSE 2002), by complements. All n items together show
- * something; ret[n] is a subset that shows it, and of which no item can be left out. shows() tests a subset is_in[n]: 1, 0, or -errno, which ends the
- * search. */
+ * something (this is not tested); ret[n] is a subset that shows it, and of which no item can be left out. shows() tests a subset is_in[n]: 1, 0, or
+ * -errno, which ends the search. */
 int cut_minimize(size_t n, int (*shows)(void *user, const bool *is_in), void *user, bool *ret);

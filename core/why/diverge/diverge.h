@@ -1,13 +1,14 @@
 /* Finds where the runs of two versions of a solver part on a case. Both run with the recipe's `trace` arguments, or others, and are compared by output
  * (divergence.h), statistics (statistics.h), calls and comparisons (trail.h) and, if asked for, by where they spend their time (profile.h).
  *
- * The change acts in the file of the function where the trails part, unless they are alike again after it; else in the file of the profile's place; else
- * in that of a parting after which they are alike again; else in the file that a statistic is named after.
+ * The file in which the change acts is named by the best evidence: the function where the trails part for good; else the profile's place; else the
+ * function where the trails part and are alike again later; else a statistic that is named like a file.
  *
- * Each version runs twice on the case, and once on an input without a query, to learn what varies by itself and what differs for any input. Traces are
- * kept compressed, in unnamed files in the store's scratch folder: of each stream the first DIVERGE_TRACE bytes, and its end for the statistics. All runs
- * are on one leased core of this machine, or at the solver's cluster, where a run that prints more than is kept ends. The profile's runs are in the same
- * sandbox, under a tracer (sample_helper.c), with the plain arguments, and on this machine only.
+ * Each version runs twice on the case, and once on an empty input (no assertion, no clause), to learn what varies by itself and what differs for any
+ * input. Traces are kept compressed, in unnamed files in the store's scratch folder: of each stream the first DIVERGE_TRACE bytes, and its end for
+ * the statistics. All runs are on one leased core of this machine, or at the solver's cluster, where a run that prints more than is kept ends. Trails
+ * and profiles need further runs, without the trace arguments and on this machine only; a profile is taken by a tracer in the sandbox
+ * (sample_helper.c).
  *
  * Threads: one for each call. */
 #pragma once
@@ -42,7 +43,7 @@ struct diverge_options {
         uint64_t timeout_ns; /* 0: the recipes' */
         bool is_cpu_time;    /* the timeout is of CPU time */
         bool has_profile;
-        bool has_calls; /* builds both once more, so that they report their calls */
+        bool has_calls; /* compare the trails, too: builds both once more, so that they report their calls */
         void (*announce)(void *user, const char *version); /* called before such a build; may be NULL */
         bool has_culprit; /* report the functions changed by the commit `culprit` of the second version's solver */
         uint32_t culprit;
@@ -69,11 +70,11 @@ struct diverge_calls {
         uint64_t total[2]; /* steps of both runs */
         bool is_cut;       /* one run did not reach its end */
         bool has_threads;  /* the steps of further threads are missing */
-        bool is_unsteady;  /* two runs of A part, at the place */
-        bool is_parted;    /* A and B part where two runs of A do not */
-        bool goes_on;      /* after that A and B have at least half of their steps in common */
+        bool is_unsteady;  /* two runs of the first version part for good; then the place is theirs */
+        bool is_parted;    /* the versions part: for good, or at all if two runs of the first one do not */
+        bool goes_on;      /* after the place both are alike again, or have at least half of their steps in common */
         uint64_t further;  /* partings besides this one */
-        uint64_t steps;    /* of A, before it */
+        uint64_t steps;    /* of the first version, before the place */
         struct diverge_point open[DIVERGE_CALLERS]; /* the function of the place, its caller, … */
         size_t n_open;     /* 0: the place is not known */
         struct diverge_step next[2];
@@ -87,7 +88,7 @@ struct diverge_result {
         struct statistic_change *changes;   /* owned */
         size_t n_changes;
         struct profile profile;
-        /* If no profile has a place: the first statistic that differs by DIVERGE_LEAD or more and is named like a source file; NULL: none. */
+        /* If neither calls nor profile give a file: the first statistic that differs by DIVERGE_LEAD or more and is named like a file; or NULL */
         const struct statistic_change *lead;
         char *lead_file; /* owned */
         struct diverge_calls calls;
@@ -96,12 +97,12 @@ struct diverge_result {
         char *no_profile; /* why there is none, or only a part; may be NULL; owned */
         struct changed_functions functions;
 };
-/* -ECANCELED; -ENODATA with a sentence: a version cannot be built; -EINVAL: runs of the two are done at two places; or another failure. */
+/* 0; -ECANCELED; -ENODATA with a sentence: a version cannot be built; -EINVAL: runs of the two are done at two places; or another failure. */
 int diverge(const struct diverge_options *o, struct diverge_result *ret);
 void diverge_result_done(struct diverge_result *r);
 #define cleanup_diverge_result cleanup(diverge_result_done)
 
-/* The file in which the change acts, and the evidence: "calls", "profile", "statistic"; NULL: not known. Valid as long as the result. */
+/* The file in which the change acts (NULL: not known), and the evidence: "calls", "profile", "statistic". Valid as long as the result. */
 const char *diverge_place(const struct diverge_result *r, const char **ret_by);
 
 /* -- diverge_report.c ---------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct line_source {
 
 struct unsteady;
 struct unsteady *unsteady_new(void);
-struct unsteady *unsteady_free(struct unsteady *u); /* NULL */
+struct unsteady *unsteady_free(struct unsteady *u); /* returns NULL */
 DEFINE_CLEANUP(struct unsteady *, unsteady_free)
 /* Reads both sources to their ends. 0 or a source's error. */
 int unsteady_learn(struct unsteady *u, const struct line_source source[2]);
@@ -54,7 +54,7 @@ struct divergence {
         uint64_t partings;           /* places where the shapes part, DIVERGENCE_PARTINGS at most */
         uint64_t values_differ;      /* lines that differ in values alone */
         uint64_t lines[2];           /* read */
-        uint64_t passed_over;        /* unsteady lines ignored on both sides */
+        uint64_t passed_over;        /* ignored lines, of both sides together */
         bool is_cut;                 /* the search ended where a stream was cut off */
 };
 int divergence_find(struct unsteady *u, const struct line_source source[2], struct divergence *ret);

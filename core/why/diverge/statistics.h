@@ -29,14 +29,14 @@ void statistics_done(struct statistics *s);
 
 /* A statistic that both runs print. */
 struct statistic_change {
-        const char *name; /* of the first run's */
+        const char *name; /* the first run's, borrowed */
         double value[2];
-        double ratio; /* of the second to the first, one added to both; greater than zero */
+        double ratio; /* (|second| + 1) / (|first| + 1) */
 };
 #define STATISTIC_SMALL 16
-/* The statistics that differ, the greatest ratio in either direction first; free(). `again`: repetitions of the two runs, or NULL. Left out are those that
- * differ less than twice as much, in logarithms, as between a run and its repetition, and those with both numbers below STATISTIC_SMALL. */
+/* The statistics that differ, the greatest ratio in either direction first; free(). `again`: repetitions of the two runs, or NULL. A statistic is
+ * left out if it differs, in logarithms, at most twice as much as between a run and its repetition, or if both numbers are below STATISTIC_SMALL. */
 struct statistic_change *statistics_compare(const struct statistics run[2], const struct statistics again[2], size_t *ret_n);
-/* How likely a statistic belongs to a source file, by its name: "restarts_levels" to restart.c, "clauses_reduced" to reduce.c rather than clause.c, as
- * fewer of `all` have that word. 0: not at all. */
+/* How well the name of a statistic fits a source file's, from 0 (not at all) to 1. "restarts_levels" fits restart.c; "clauses_reduced" fits reduce.c
+ * better than clause.c if fewer names in `all` fit reduce.c. */
 double statistic_is_of(const char *name, const char *path, const struct statistics *all);

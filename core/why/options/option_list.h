@@ -9,7 +9,7 @@
  *     --bv-solver <M>   [bitblast]   … {bitblast, prop, preprop}               bitwuzla --help
  *     --[no-]block, -b {a,b,c}, --x=a|b|c                                      and what most other libraries print
  *
- * File names, and flags that cannot be switched off, have no other value and are skipped. Pure: any thread. */
+ * An option without another value to try is skipped: a file name, or a flag that cannot be switched off. Pure: any thread. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -24,13 +24,13 @@ struct option {
                 OPTION_ENUM
         } type;
         char *name;        /* "smt.arith.solver", "elimrounds": without dashes */
-        char *set;         /* the text before a value: "smt.arith.solver=", "--elimrounds="; the whole word of a bool with `off`: "--block" */
-        char *off;         /* "--no-block"; NULL: "=true", "=false" */
+        char *set;         /* the text before a value: "smt.arith.solver=", "--elimrounds="; with `off`, the word that switches on: "--block" */
+        char *off;         /* the word that switches a bool off: "--no-block"; NULL: a value follows `set` */
         char *value;       /* the default, in the list's words; NULL: not known */
-        double low, high;  /* NaN: not known */
+        double low, high;  /* the range of a number; NaN: not known */
         char **values;     /* of an enum, or of a number with listed values; NULL-terminated, never NULL */
-        bool asks_modes;   /* `set` with "help" prints its values: option_read_modes() */
-        bool is_of_search; /* false by its name: "seed", "timeout", "dump_models", "verbosity" */
+        bool asks_modes;   /* the solver prints the values if it is run with `set` and "help": option_read_modes() */
+        bool is_of_search; /* it may change the search; false by a name like "seed", "timeout", "dump_models", "verbosity" */
 };
 struct option_list {
         struct option *list;
@@ -40,7 +40,7 @@ struct option_list {
 };
 void option_list_done(struct option_list *l);
 
-/* Any bytes are a list, perhaps an empty one. */
+/* Reads any bytes; without an option in them the list is empty. */
 void option_list_read(struct slice text, struct option_list *ret);
 /* Reads the modes of an enum, as cvc5 prints them: "+ name" at the beginning of a line, "(default)" after one of them. */
 void option_read_modes(struct option *o, struct slice text);
@@ -49,13 +49,13 @@ const struct option *option_list_find(const struct option_list *l, const char *n
 
 /* True if two versions have different defaults; false if one is not known. */
 bool option_differs(const struct option *a, const struct option *b);
-/* The values other than an option's default that are worth trying, most plausible first, NULL-terminated, strings_free(): the default of `reference`
- * (another version's option, or NULL); then the other value of a bool, each other value of an enum; of a number 0, half, twice, 1, least and greatest. */
+/* The values worth trying besides the option's default, most plausible first; NULL-terminated, strings_free(). First the default of `reference`, the
+ * other version's option (or NULL). Then each other value; for a number without listed values 0, half, twice, 1, least, greatest. */
 char **option_values(const struct option *o, const struct option *reference);
 /* Appends the command-line word that sets an option, quoted for a shell: "smt.arith.solver=2", "--no-block". */
 void option_add_argument(const struct option *o, const char *value, struct buffer *to);
 
-/* True if a line of a patch names the option, with or without its module, or if its name begins with that of a changed file. "nl-ext-tplanes",
- * "nlExtTplanes" and "nl_ext_tplanes" are one name. `patch`: from option_read_patch(). */
+/* True if a changed line of a patch names the option, with or without its module, or if the option's name begins with that of a changed file.
+ * "nl-ext-tplanes", "nlExtTplanes" and "nl_ext_tplanes" are one name. `patch`: from option_read_patch(). */
 bool option_belongs(const struct option *o, const char *patch);
-void option_read_patch(struct slice patch, struct buffer *ret);
+void option_read_patch(struct slice patch, struct buffer *ret); /* appends the text for option_belongs() */

@@ -2,18 +2,20 @@
  *
  * A flip is one option with another value. Candidates come in rounds, the plausible ones first, and are tried:
  *
- *   - All of a round at once: the flips of the earlier rounds and of this one, each option at its first value, then at its second, and so on. If a set
- *     breaks the run (refused, crashed, another answer) or spoils it (even the reference is slow with it), the shortest prefix that does so is found by
- *     halving, its last flip is dropped, and the search goes on with the rest: generalized binary splitting (Hwang, "A method for detecting all defective
- *     members in a population by group testing", 1972). The first round's groups come before the next rounds.
- *   - In groups of neighbours, half as large each time, down to single flips, including dropped ones: for when the first way has too much to drop.
+ *   - All of a round at once: its options at their first values, then at their second, and so on; with them the options of earlier rounds, at their
+ *     first values. If a set breaks the run (refused, crashed, another answer) or spoils it (even the reference is slow with it), the shortest prefix
+ *     that does so is found by halving, its last flip is dropped, and the search goes on with the rest: generalized binary splitting (Hwang, "A
+ *     method for detecting all defective members in a population by group testing", 1972).
+ *   - In groups of neighbours, half as large each time, down to single flips, including dropped ones. This helps if the first way drops too much. The
+ *     first round's groups come before the next rounds.
  *
  * A set that restores is made smaller by dichotomic search (Hemery, Lecoutre, Sais and Boussemart, "Extracting MUCs from constraint networks", ECAI
- * 2006): the shortest prefix that restores, beside the flips known to be needed, ends in a needed one. k needed flips of n cost about k log2 n tests,
- * where delta debugging (Zeller and Hildebrandt, TSE 2002) takes quadratically many at worst. The result is 1-minimal, too: in the end each flip is left
- * out once, with care. Even if effects are not monotone, or tests err, every kept set was seen to restore the run, and `confirm` decides.
+ * 2006): the last flip of the shortest prefix that restores is needed; it moves to the front, and the next one is sought behind it. k needed flips of
+ * n cost about k log2 n tests, where delta debugging (Zeller and Hildebrandt, TSE 2002) takes quadratically many at worst. In the end each flip is
+ * left out once, with care: none in the result can be spared. Even if effects are not monotone, or tests err, every kept set was seen to restore the
+ * run, and `confirm` decides.
  *
- * Equal answers lead to equal tests. Threads: one. */
+ * The search is deterministic: the same outcomes lead to the same tests. Threads: one. */
 #pragma once
 
 #include "cache/base/util.h"
@@ -31,16 +33,16 @@ enum option_outcome {
         OPTIONS_RESTORED,
         OPTIONS_BROKEN, /* proves nothing about other flips of the set */
 };
-enum option_care {
+enum option_care { /* of a test */
         OPTIONS_PROBE,
-        OPTIONS_SWEEP,   /* a spoiled set counts as broken */
-        OPTIONS_CAREFUL, /* an error would be final */
+        OPTIONS_SWEEP,   /* finds out whether the set spoils the run, which counts as broken */
+        OPTIONS_CAREFUL, /* more runs: a wrong outcome would stay in the result */
 };
 struct option_search_options {
-        const struct option_candidate *candidates; /* neighbours belong together */
+        const struct option_candidate *candidates; /* related options are neighbours */
         size_t n;
         unsigned rounds;
-        /* Tests a set of flips of different candidates. 0, or -errno, which ends the search; -EXFULL: no runs are left, which is no error. */
+        /* Tests a set of flips, at most one of a candidate. 0, or -errno, which ends the search; -EXFULL: no runs are left, which is no error. */
         int (*test)(void *user, const struct option_flip *flips, size_t n, enum option_care care, enum option_outcome *ret);
         /* Tests the resulting set once, with more runs. A set that is not confirmed is dropped, and the search goes on. */
         int (*confirm)(void *user, const struct option_flip *flips, size_t n, enum option_outcome *ret);
@@ -50,8 +52,8 @@ struct option_search_result {
         struct option_flip *flips; /* the restoring set; n = 0: none found */
         size_t n;
         bool is_cut_off;            /* no runs were left; the set may not be minimal */
-        size_t tests;               /* sets */
-        struct option_flip *broken; /* dropped */
+        size_t tests;               /* sets tested */
+        struct option_flip *broken; /* dropped flips */
         size_t n_broken;
 };
 void option_search_result_done(struct option_search_result *r);

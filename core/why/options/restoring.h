@@ -1,16 +1,17 @@
 /* Finds the options that undo a version's regression on a case: option_search.h on a real solver.
  *
- * First the two versions run in turn under the case's own seed and under seeds 1, 2, 3, … If judge.h finds no regression over these, the search uses only
- * the seeds that show one, and says so. A run is *fast* if it has the reference's answer and takes no longer than the geometric mean of both versions'
- * times under its seed; if that seed shows no regression, than the mean over those that do. Probes end there, so a slow one costs little. A set of options
- * runs under one of these seeds after the other until Wald's sequential test (1945) tells the reference's share of fast runs from the target's: two fast
- * runs, or one slow one, if seeds change little. The final set runs under every seed with the whole limit, and is judged against both versions.
+ * First the two versions run in turn under the solver's own seed and under seeds 1, 2, 3, … The search uses the seeds whose pair of runs shows the
+ * regression; if judge.h finds none over all seeds, the pair must differ by a factor of two, and the answer says so. A run is *fast* if it has the
+ * reference's answer within the threshold of its seed: the geometric mean of both versions' times, or for a seed that shows no regression, of the
+ * other thresholds. Runs of the search end at the threshold, so a slow one costs little. A set of options runs under one of these seeds after the
+ * other until Wald's sequential test (1945) decides whether its share of fast runs is the reference's or the target's: two fast runs, or one slow
+ * one, are enough if seeds change little. The final set runs under every seed with the whole limit, and is judged against both versions.
  *
  * Candidates, in rounds: options whose default differs between the versions (at first the reference's default); options that the culprit's patch names;
  * options that the reference does not have; all others, except for limits, seeds and output. For comparison, the reference runs with the target's defaults
  * of the options found.
  *
- * No run is kept. Threads: one, which has a core of its own meanwhile. */
+ * No run is stored. Threads: one, which leases a core, or a slot of the solver's cluster, meanwhile. */
 #pragma once
 
 #include <jansson.h>
@@ -27,7 +28,7 @@ struct restoring_question {
         const struct version *version[2]; /* reference and target; built */
         const struct case_info *info;
         const char *patch;   /* the culprit's, from option_read_patch(); "": not known */
-        uint64_t most_runs;  /* the confirmation takes some more */
+        uint64_t most_runs;  /* the search ends after so many; the confirmation takes some more */
         uint64_t seeds;      /* at most JUDGE_PAIRS */
         uint64_t timeout_ns; /* 0: the recipes' */
         bool is_cpu_time;
@@ -37,7 +38,7 @@ struct restoring_question {
 
 struct restoring_flip {
         char *argument;  /* as in a command line */
-        const char *why; /* static; of a dropped one; NULL: not known */
+        const char *why; /* why a flip was dropped; static; NULL: not known */
 };
 enum restoring_side {
         RESTORING_REFERENCE,
@@ -58,12 +59,12 @@ struct restoring_answer {
         double seconds[N_RESTORING_SIDES];           /* medians */
         size_t shown;                                /* seeds that show the regression */
         enum judge_change change, effect, rest;      /* from reference to target, from target to flipped, from reference to flipped */
-        char *mirror;                                /* the target's defaults of the flips, for the reference; NULL: the same as its own */
-        size_t mirrored, mirrored_slow;              /* the reference's runs with these, and the slow ones of them */
+        char *mirror;                                /* arguments that give the reference the target's defaults of the flips; NULL: none */
+        size_t mirrored, mirrored_slow;              /* the reference's runs with these arguments, and how many were slow */
 };
 void restoring_answer_done(struct restoring_answer *a);
 
-/* 0, with or without flips. -ENODATA with a sentence: no seed shows a regression, or a version prints no options; -ECANCELED; a run's error. */
+/* 0, with or without flips. -ENODATA with a sentence: no seed shows a regression, or the target prints no options; -ECANCELED; a run's error. */
 int restoring_run(const struct restoring_question *q, struct restoring_answer *ret);
 
 /* One sentence, without a newline: "smt.arith.solver=2 restores it (0.33s; 10 of 10 seeds)". */
