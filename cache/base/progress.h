@@ -1,11 +1,11 @@
-/* Progress of long work, and requests to stop it: clone, index, checkout, builds, fsck, gc. Both callbacks are called during the work and
- * must not block. */
+/* Progress of long work, such as a clone, a build or gc, and requests to stop it. Both callbacks are called during the work, by its thread, and must not
+ * block. */
 #pragma once
 
 #include "cache/base/util.h"
 
 struct progress {
-        /* `total` 0: unknown. May be NULL. */
+        /* `done`, `total`: in any unit; `total` 0: unknown. May be NULL. */
         void (*tell)(void *user, const char *what, uint64_t done, uint64_t total);
         /* Asked between two steps. True: end, and leave nothing half done. May be NULL. */
         bool (*stop)(void *user);

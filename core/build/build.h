@@ -58,7 +58,8 @@ bool build_limit_is_raised(const char *reason, const struct recipe_limits *now);
 #define BUILD_RECORD_VERSION 2 /* its first byte in the store */
 int build_record_encode(const struct build_record *b, struct buffer *ret);
 enum { WITHOUT_LOG = false, WITH_LOG = true }; /* of `with_log`, here and in the queries */
-/* -EBADMSG: damaged. -ENOENT: an incremental build, as older versions made them. In either case the commit is to be built again. */
+/* -EBADMSG: damaged. -ENOENT: a successful incremental build, as older versions made them. In either case the commit is to be built
+ * again. */
 int build_record_decode(struct slice bytes, bool with_log, struct build_record **ret);
 
 /* The errors are those of era_of(), history_source() and recipe_builder.toolchain(). */

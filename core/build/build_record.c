@@ -74,7 +74,8 @@ static void transfer_outputs(struct transfer *t, struct build_record *b)
         }
 }
 
-/* Programs of incremental builds, which older versions made, are dropped. */
+/* A program has two flags, always clean and not struck in records of today: older versions also kept programs of incremental builds, and struck those that
+ * a clean build did not make. Such programs are dropped. */
 static void transfer_programs(struct transfer *t, struct build_record *b)
 {
         size_t n = b->n_programs, kept = 0;
@@ -138,7 +139,7 @@ int build_record_decode(struct slice bytes, bool with_log, struct build_record *
         b->refs = 1;
         record_version(&t.from, BUILD_RECORD_VERSION);
         transfer_record(&t, b, &is_clean);
-        if (b->ok && b->n_programs == 0 && t.from.error == 0)
+        if (b->ok && b->n_programs == 0 && t.from.error == 0) /* all were dropped */
                 build_record_note_program(b);
         if (with_log)
                 record_blob(&t.from, record_u64(&t.from), &b->log);

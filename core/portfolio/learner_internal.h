@@ -1,20 +1,22 @@
-/* Shared by the files of the learner: its state, and the table of functions behind a selector. */
+/* Shared by the files of the learner: its state, and how a selector is called. */
 #pragma once
 
 #include "cache/base/random.h"
 #include "core/portfolio/learner.h"
 
-/* A method of choosing the next arm. All members but next() may be NULL. */
+/* A selector chooses the next arm. All functions but next() may be NULL. */
 struct selector {
-        size_t size; /* of its state, which is zeroed at first */
+        size_t size; /* of the selector's state, which is zeroed at first */
         void (*init)(struct learner *l, void *state);
         void (*done)(void *state);
         void (*begin)(struct learner *l, void *state); /* begins a query */
         /* The next turn, perhaps of an arm that had one before; `left`: seconds left of the limit, more than 0. False if none is worth it. */
         bool (*next)(struct learner *l, void *state, const struct attempt *attempts, double left, struct step *ret);
-        /* Learns the outcome; the query is not yet in learner.seen. Called after begin() or expect(), perhaps without next(). */
+        /* Learns the outcome, the true one also of arms left out; the query is not yet in learner.seen. Called after begin() or expect(), perhaps without
+         * next(). */
         void (*learn)(struct learner *l, void *state, const struct attempt *attempts);
-        /* expected(): the numbers that begin() computes and learn() needs, and how many (`ret` may be NULL). expect() takes them in place of begin(). */
+        /* expected() gives the numbers that begin() has computed and learn() needs, and returns how many (`ret` may be NULL). expect() takes these
+         * numbers, in place of begin(). */
         size_t (*expected)(const struct learner *l, const void *state, double *ret);
         void (*expect)(struct learner *l, void *state, const double *expected);
 };

@@ -8,21 +8,25 @@ struct remote_build {
         struct build_remote remote; /* first */
         struct worker_pool *pool;
         struct cluster_slot *slot;
+        const struct digest *key;
 };
 
-/* Builds on the worker, if it has the toolchain that the build's key was made with. Otherwise the store learns the worker's, and whoever asks again gets
- * another key. */
+/* Builds on the worker, if it has the toolchain that the build's key was made with. Otherwise the store learns the worker's, or has learnt it from another
+ * build since; whoever asks again gets another key. */
 static int build_remotely(struct build_remote *b, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
         struct remote_build *p = (struct remote_build *)b;
         const char *now = cluster_slot_toolchain(p->slot);
+        struct digest key;
         char known[65];
+        bool is_known;
         int r;
 
         pool_toolchain(p->pool, known);
-        if (strcmp(known, now) == 0)
+        is_known = strcmp(known, now) == 0;
+        r = is_known ? build_key(q->history, q->commit, q->recipe, &key) : pool_note_toolchain(p->pool, now);
+        if (r == 0 && is_known && digest_compare(&key, p->key) == 0)
                 return cluster_build(p->slot, q, sources, ret);
-        r = pool_note_toolchain(p->pool, now);
         return r < 0 ? r
                      : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again",
                               p->pool->name);
@@ -39,8 +43,9 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         cleanup_live_log struct live_log live = {.fd = -1};
         struct core_loan loans[ENGINE_SLOTS_MAX];
         cleanup_close int held = -1;
+        /* a released binary is taken from the store here, wherever the solver is built */
         struct worker_pool *builder = era_or_solver(s->history, s->recipe, commit)->file ? NULL : s->builder;
-        struct remote_build remote = {.remote = {.build = build_remotely}, .pool = builder, .slot = job_remote(j)};
+        struct remote_build remote = {.remote = {.build = build_remotely}, .pool = builder, .slot = job_remote(j), .key = key};
         struct build_request request;
         int r;
 
@@ -49,14 +54,13 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                               builder->name);
         r = make_dirs(work, 0700);
         if (r == 0 && settings->ccache) {
-                r = lock_wait(workspace_dir(w), "ccache.lock", LOCK_SHARED, &held); /* gc leaves it alone */
+                r = lock_wait(workspace_dir(w), "ccache.lock", LOCK_SHARED, &held); /* gc leaves the cache alone meanwhile */
                 if (r == 0)
                         r = make_dirs(ccache, 0700);
         }
         if (r < 0)
                 return r;
-        if (key)
-                live_log_begin(&live, workspace_dir(w), key);
+        live_log_begin(&live, workspace_dir(w), key);
         request = (struct build_request){
                 .programs = workspace_programs(w),
                 .history = s->history,
@@ -74,7 +78,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
                 .again = again,
                 .cancel_fd = job_cancel_fd(j),
                 .progress = job_progress(j),
-                .listener = key ? &live.listener : NULL,
+                .listener = &live.listener,
                 .remote = builder ? &remote.remote : NULL,
         };
         r = build(&request, ret);

@@ -34,6 +34,7 @@ bool build_is_usable(struct workspace *w, const struct build_record *record);
 int setting_note(struct store_txn *t, const struct cell *cell); /* for listings of seeds/, scrambled/ and timeout/ */
 void remeasured_note(struct store_txn *t, const struct cell *cell, const struct digest *program);
 
-/* Builds a commit, even if it is known. Stores its programs, but not *ret. `key`: the build's, by which others can follow the log; NULL: none can. */
+/* Builds a commit, even if it is known. Stores its programs, but not *ret. `key`: the build's, by which others can follow the log. `again`: as in struct
+ * build_request. -EIO with a sentence: the toolchain of the cluster has changed, so the build has another key now. */
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
                  struct build_record **ret);

@@ -141,7 +141,7 @@ static const struct term *build_operator(struct application *a, const struct nod
         while (op != OP_NONE && !operator_takes(op, args.n))
                 op = operator_next(op);
         if (op != OP_NONE && operator_row(op)->shape != SHAPE_FIXED && args.n < 2)
-                return NULL; /* only some solvers read it */
+                return NULL; /* one argument, as in (and x): not in the standard */
         if (op == OP_NONE || term_apply(a->bank, op, index, n->n_index, args.list, args.n, &t) < 0)
                 return NULL;
         return t;
@@ -223,6 +223,7 @@ static const struct term *build_instance(struct application *a)
                 if (i == at)
                         continue;
                 term_list_add(&order, q->args[i]);
+                /* nor may a variable that stays bound be free in the drawn term; this quantifier is made for the question only */
                 if (with->is_open && binds_free_of(term_quantifier(a->bank, TERM_FORALL, &q->args[i], 1, term_body(q)), with))
                         return NULL;
         }
@@ -244,7 +245,8 @@ static bool can_generalize(const struct term *t)
         }
 }
 
-/* A quantifier over a new variable, in place of a closed subterm of what is built, wherever that occurs. NULL: there is none. */
+/* What is built, with a new variable in place of a closed subterm, wherever that occurs, below a quantifier that binds the variable. NULL: there is no
+ * such subterm. */
 static const struct term *build_generalize(struct application *a, const struct node *n)
 {
         cleanup_term_places struct term_places places = {0};

@@ -100,6 +100,23 @@ test_that "another recipe leaves the place of builds, and of runs" '
 	[ "$(git config --file store/config solver.toy.builds) $(git config --file store/config solver.toy.runs) $(git config --file store/config solver.toy.timeout)" = "lab local 9s" ]'
 cp lab store/config
 
+# -- another toolchain there --
+
+# Both builds are asked for under the old key. The first one finds the new toolchain, which is then known, and the second one must not be built under the
+# old key all the same.
+make=$(readlink -f "$(command -v make)")
+if unshare -m true 2>/dev/null; then
+	cp "$make" other-make && echo >>other-make && chmod 755 other-make
+	printf 'mount --bind "%s" "%s" && exec "$@"\n' "$top/other-make" "$make" >other-tools
+	sed -i "s,exec {worker},exec unshare -m sh \\\\\"\$top/other-tools\\\\\" {worker}," store/config
+	run 4 build toy v8 v9 --again
+	test_that "builds asked for before the toolchain changed are all refused" '[ "$(grep -c "were changed since this build was asked for: ask again" err)" = 2 ]'
+	test_that "asked again, they are built" 'run 0 build toy v8 v9'
+	cp lab store/config
+else
+	skip "builds asked for before the toolchain changed" "no mount namespaces here"
+fi
+
 # -- what cannot be --
 
 sed -i 's/^\tbuilds = lab/\tbuilds = moon/' store/config

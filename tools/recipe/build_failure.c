@@ -70,7 +70,8 @@ void build_failure_show(uint32_t commit)
         note("%s", text.data);
 }
 
-/* Takes a name as written in a recipe: relative to the root of the checkout, without a dot or slash at its end. */
+/* Makes a path of a log the name that a recipe would have: relative to the root of the sources, which is /build in the sandbox, and without a dot or
+ * slash at its end. False: it is outside of the sources, or too long. */
 static bool take_name(const char *at, size_t length, char ret[PATH_SIZE])
 {
         static const char root[] = "/build/";

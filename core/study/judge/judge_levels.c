@@ -6,18 +6,18 @@
 
 #define SEEDS       5   /* with this many seeds, a seed is one observation */
 #define LEAST_BUILD 4   /* builds of a level with fewer seeds */
-#define LONE        2.5 /* deviations of a single reading from those around it, at most */
-/* The tests of a series are many, but on the same values: the tests of each gap count as this many (tests/bench/levels.c). */
+#define LONE        2.5 /* most robust deviations of a reading from the median of those around it */
+/* The tests along a line are many, but on the same values: together they count as this many for each pair of neighbouring builds. */
 #define TESTS_A_GAP 3.0
-#define AROUND      7 /* readings around a lone one, which is in the middle */
+#define AROUND      7 /* readings in that median: the reading itself, and those around it */
 
-struct sums { /* of some numbers: how many, of them, and of their squares */
+struct sums { /* of some values x: their number, the sum of x, and of x² */
         double n, x, square;
 };
 
 struct line {
         size_t n, seeds;
-        struct sums *before; /* [(n + 1) * seeds]: sums over all earlier builds, of logarithms; so a stretch costs only its seeds */
+        struct sums *before; /* [(n + 1) * seeds]: sums over all earlier builds, of logarithms; so the sums of a stretch take two look-ups a seed */
         double floor;        /* logarithm */
         double most_p;       /* of a change */
 };
@@ -42,7 +42,8 @@ static bool has_seeds(const struct judge_build *builds, size_t n, size_t seeds)
         return 2 * enough > n;
 }
 
-/* Single readings far from those around them are drawn nearer; `room` is for 2 n values. */
+/* A reading is at most LONE robust deviations from the median of those around it (1.4826 times the median distance, over all readings of the seed); one
+ * beyond that is set to this bound. `room` is for 2 n values. */
 static void clip_lone(double *x, size_t n, double *room)
 {
         double *around = room, *apart = room + n, most;
@@ -110,7 +111,7 @@ static struct moments values_of(const struct line *l, size_t from, size_t to)
         return all.n > 0 ? (struct moments){all.n, all.x / all.n, fmax(0, all.square - all.x * all.x / all.n)} : (struct moments){0};
 }
 
-struct contrast { /* of one stretch against the next: the difference of their means, and its p; 0 and 1: nothing is known */
+struct contrast { /* of one stretch against the next: the difference of their means, and its p: 1 if nothing is known */
         double shift, p;
 };
 
@@ -198,7 +199,7 @@ static bool holds_change(const struct changes *c, size_t from, size_t to)
         return false;
 }
 
-/* Tests the intervals of one length, each a quarter of it after the one before, except those that contain a change already: narrower ones come first. */
+/* Tests the intervals of one length, which begin a quarter of it apart, except those that contain a change already: narrower ones come first. */
 static void find_in_intervals(const struct line *l, size_t length, struct changes *c)
 {
         size_t to = 0;
@@ -219,7 +220,7 @@ static void move_changes(const struct line *l, struct changes *c)
 {
         for (size_t i = 0; i < c->n; i++) {
                 size_t from = change_before(c, i), to = change_after(c, i, l->n),
-                       margin = c->at[i] - from > 1 && to - c->at[i] > 1 ? 1 : 0; /* no stretch becomes a single build, unless it is one */
+                       margin = c->at[i] - from > 1 && to - c->at[i] > 1 ? 1 : 0; /* no stretch becomes a single build, unless one of both is one */
                 double least = INFINITY;
 
                 for (size_t at = from + 1 + margin; at + margin < to; at++) {
