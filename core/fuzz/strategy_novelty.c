@@ -8,7 +8,7 @@
  *   inputs of its size take; sources are chosen by their finds per second, too.
  * - Families (family.c). Inputs of a kind that was found several times are mostly skipped, and mostly not confirmed.
  * - Lineages. A slow input and its mutants are mutated until one of them is a find. Most likely it has the cause of them all, so from then on only the
- *   find is mutated. */
+ *   find is mutated, until the lineage has three finds. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -69,6 +69,7 @@ struct pool {
 #define NEAR          0.5  /* of the threshold: this much of a slowdown is nearly a find */
 #define FEW_HOLD      0.25 /* candidates: below this share they are luck for the most part */
 #define INPUT_SECONDS 0.05 /* cost of an input besides its runs, roughly */
+#define LINEAGE_MOST  3    /* finds of a lineage */
 #define CONFIRMATION  5    /* pairs of runs for a candidate */
 #define SIZES         17
 #define UNEXPECTED    10   /* one of so many candidates of a known family is wanted all the same */
@@ -161,6 +162,15 @@ static const struct elite *pool_draw(struct strategy *s, const struct pool *p)
                 }
         }
         return best;
+}
+
+static size_t pool_count(const struct pool *p, uint64_t lineage)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < p->n; i++)
+                n += p->list[i].lineage == lineage;
+        return n;
 }
 
 static void pool_drop(struct pool *p, uint64_t lineage)
@@ -531,6 +541,8 @@ static void novelty_confirmed(struct strategy *s, struct input *i, bool is_find)
         if (is_find) {
                 pool_drop(&n->slow, i->lineage);
                 pool_add(s, &n->finds, i, is_new ? 2 : 1);
+                if (pool_count(&n->finds, i->lineage) >= LINEAGE_MOST)
+                        pool_drop(&n->finds, i->lineage);
         }
 }
 

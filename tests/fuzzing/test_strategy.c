@@ -331,10 +331,20 @@ START_TEST(test_what_was_found_often_is_passed_over)
 }
 END_TEST
 
-/* Tells of a run that needs so many seconds, and is stopped at the cap. */
-static void ran(struct strategy *s, uint64_t id, unsigned version, double needs, double cap)
+/* Runs the versions on an input that they need so many seconds for, each at most up to its cap. True if it is a candidate, which holds or not. */
+static bool run_input(struct strategy *s, uint64_t id, double reference, double target, bool holds)
 {
-        strategy_ran(s, id, version, &(struct outcome){fmin(needs, cap), needs > cap ? VERDICT_TIMEOUT : VERDICT_SAT});
+        unsigned version;
+        double cap, score;
+
+        while (strategy_step(s, id, &version, &cap)) {
+                double needs = version == 0 ? reference : target;
+                strategy_ran(s, id, version, &(struct outcome){fmin(needs, cap), needs > cap ? VERDICT_TIMEOUT : VERDICT_SAT});
+        }
+        if (!strategy_finish(s, id, true, &score))
+                return false;
+        strategy_confirmed(s, id, holds);
+        return true;
 }
 
 /* Inputs with a replacement are hard for both versions, those with a conversion of numbers nearly finds. Mutated are the latter. */
@@ -348,8 +358,6 @@ START_TEST(test_what_is_hard_for_all_is_no_step_towards_a_find)
         for (unsigned i = 0; i < 1500; i++) {
                 struct strategy_input input;
                 bool is_hard, is_near;
-                unsigned version;
-                double seconds, score;
 
                 assert_ok(strategy_next(s, &input));
                 is_hard = memmem(input.text.data, input.text.size, "(str.replace ", 13);
@@ -358,10 +366,7 @@ START_TEST(test_what_is_hard_for_all_is_no_step_towards_a_find)
                         hard += is_hard;
                         near += is_near;
                 }
-                while (strategy_step(s, input.id, &version, &seconds)) {
-                        ran(s, input.id, version, is_hard ? 100 : is_near && version == 1 ? 8 : 0.1, seconds);
-                }
-                ck_assert(!strategy_finish(s, input.id, strategy_wants(s, input.id, NULL), &score));
+                ck_assert(!run_input(s, input.id, is_hard ? 100 : 0.1, is_hard ? 100 : is_near ? 8 : 0.1, false));
         }
         ck_assert_msg(near > 2 * hard, "%u mutants are nearly finds, %u are hard for both versions", near, hard);
 }
@@ -378,23 +383,41 @@ START_TEST(test_a_lineage_ends_with_its_find)
         for (unsigned i = 0; i < 1000; i++) {
                 struct strategy_input input;
                 bool is_mutant, is_mutant_of_find;
-                unsigned version;
-                double seconds, score;
 
                 assert_ok(strategy_next(s, &input));
                 is_mutant = strcmp(input.source, "mutated") == 0;
                 is_mutant_of_find = strcmp(input.source, "find") == 0;
                 mutated += is_mutant;
                 of_find += is_mutant_of_find;
-                while (strategy_step(s, input.id, &version, &seconds)) {
-                        bool is_quick = is_mutant_of_find || (is_mutant && (version == 0 || mutated != 3));
-                        ran(s, input.id, version, is_quick ? 0 : i == 0 ? 9 : 20, seconds);
-                }
-                if (strategy_finish(s, input.id, true, &score))
-                        strategy_confirmed(s, input.id, true);
+                if (i == 0)
+                        run_input(s, input.id, 9, 9, true);
+                else
+                        run_input(s, input.id, is_mutant || is_mutant_of_find ? 0 : 20,
+                                  is_mutant_of_find || (is_mutant && mutated != 3) ? 0 : 20, true);
         }
         ck_assert_uint_eq(mutated, 3);
         ck_assert_uint_gt(of_find, 0);
+}
+END_TEST
+
+/* The first input is a find, and so are its mutants; all others are hard for both versions. Two of its mutants make three finds of one lineage. */
+START_TEST(test_a_lineage_ends_with_its_third_find)
+{
+        cleanup_strategy struct strategy *s = NULL;
+        const struct strategy_options o = options_of(STRATEGY_SOLVERFS, 18);
+        unsigned of_find = 0;
+
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 500; i++) {
+                struct strategy_input input;
+                bool is_mutant_of_find;
+
+                assert_ok(strategy_next(s, &input));
+                is_mutant_of_find = strcmp(input.source, "find") == 0;
+                of_find += is_mutant_of_find;
+                run_input(s, input.id, i == 0 || is_mutant_of_find ? 0 : 20, 20, true);
+        }
+        ck_assert_uint_eq(of_find, 2);
 }
 END_TEST
 
@@ -410,15 +433,9 @@ START_TEST(test_luck_is_no_success)
         assert_ok(strategy_new(&o, &s));
         for (unsigned i = 0; i < 3000; i++) {
                 struct strategy_input input;
-                unsigned version;
-                double seconds, score;
 
                 assert_ok(strategy_next(s, &input));
-                while (strategy_step(s, input.id, &version, &seconds)) {
-                        ran(s, input.id, version, version == 0 ? 0.1 : i % 10 == 0 ? 20 : 9, seconds);
-                }
-                if (strategy_finish(s, input.id, true, &score))
-                        strategy_confirmed(s, input.id, false);
+                run_input(s, input.id, 0.1, i % 10 == 0 ? 20 : 9, false);
         }
         n = strategy_arms(s, arms, ARRAY_SIZE(arms));
         for (size_t i = 0; i < n; i++) {
@@ -547,5 +564,5 @@ SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goe
               test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
               test_logics_are_drawn, test_every_version_runs_when_asked,
               test_what_was_found_often_is_passed_over, test_what_is_hard_for_all_is_no_step_towards_a_find,
-              test_a_lineage_ends_with_its_find, test_luck_is_no_success, test_candidates,
+              test_a_lineage_ends_with_its_find, test_a_lineage_ends_with_its_third_find, test_luck_is_no_success, test_candidates,
               test_several_under_way, test_corpus_of_another_theory, test_refuses)
