@@ -67,7 +67,7 @@ static void sweep_scratch(const char *parent)
                 if (fnmatch(SCRATCH_NAMES, e->d_name, FNM_EXTMATCH) == 0 && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
                     st.st_uid == geteuid() && is_older_than(st.st_mtime, SCRATCH_S)) {
                         cleanup_free char *path = format_string("%s/%s", parent, e->d_name);
-                        cleanup_close int lock = lock_idle(path);
+                        cleanup_close int lock = lock_if_idle(path);
 
                         if (lock >= 0)
                                 remove_tree(path);

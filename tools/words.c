@@ -9,16 +9,16 @@
 
 /* -- solvers and programs -- */
 
-void command_combined(const struct combination *c, enum combination_part held, const char *name, struct solver **ret)
+void command_combined(const struct combination *c, enum combination_part fixed, const char *name, struct solver **ret)
 {
         cleanup_free char *text = NULL;
 
-        command_must(combination_solver(common.workspace, c, held, name, &command_progress, ret, &text));
+        command_must(combination_solver(common.workspace, c, fixed, name, &command_progress, ret, &text));
         if (text)
                 note("%s", text);
 }
 
-bool find_combined(const char *word, const char *name, struct solver **ret)
+bool command_combined_word(const char *word, const char *name, struct solver **ret)
 {
         cleanup_combination struct combination c = {0};
         int r = command_must_usage(combination_parse(common.workspace, word, &c));
@@ -36,7 +36,7 @@ int find_solver(const char *name, struct solver **ret)
         int r = program_is_text(name) ? errorf(-EINVAL, "'%s' is a program, which has no history; this needs a solver", name)
                                       : workspace_solver(common.workspace, name, ret);
 
-        if (r == -ENOENT && find_combined(name, NULL, ret))
+        if (r == -ENOENT && command_combined_word(name, NULL, ret))
                 r = 0;
         else if (r == -ENOENT)
                 r = workspace_solver(common.workspace, name, ret); /* for its error message */
@@ -178,7 +178,7 @@ void command_tell_unbuildable(void (*say)(const char *format, ...), struct solve
         say("%s %s cannot be built: %s; see 'solverfs build --log %s %s'", name, label.s, reason, name, label.s);
 }
 
-bool command_disputed(const struct case_info *info, const struct fact *f, bool *told)
+bool command_tell_disputed(const struct case_info *info, const struct fact *f, bool *told)
 {
         cleanup_buffer struct buffer line = {0};
 
@@ -334,7 +334,7 @@ void command_mark(enum observation_series series, const char *solver, uint32_t n
 
 /* -- a stretch of the history -- */
 
-void command_line(const char *from, const char *to, struct revisions *ret)
+void command_first_parents(const char *from, const char *to, struct revisions *ret)
 {
         struct solver *s = common.solver;
         uint32_t last = command_commit(s, "--to", to ? to : "HEAD"), first = from ? command_commit(s, "--from", from) : COMMIT_NONE;

@@ -28,9 +28,9 @@ void command_find_program(const char *text, struct solver **ret, uint32_t *ret_c
 void command_program(const char **word);
 /* Reads HOST@REV+LIBRARY or HOST+LIBRARY@REV (core/workspace/combination.h). *ret: a solver with the commits of the part that has no REV; `name`: its
  * name, NULL: the usual one. False: the word is neither. */
-bool find_combined(const char *word, const char *name, struct solver **ret);
-/* combination_solver(), with its note, if any; the part `held` stays at its revision. */
-void command_combined(const struct combination *c, enum combination_part held, const char *name, struct solver **ret);
+bool command_combined_word(const char *word, const char *name, struct solver **ret);
+/* combination_solver(), with its note, if any; the part `fixed` stays at its revision. */
+void command_combined(const struct combination *c, enum combination_part fixed, const char *name, struct solver **ret);
 /* Refuses a seed (`is_asked`: one was given) if the commit's recipe (solver_recipe_at()) takes none. */
 void command_seed(const struct solver *s, uint32_t commit, bool is_asked);
 int seed_check(const struct solver *s, uint32_t commit, bool is_asked); /* the same, but returns -EINVAL with a sentence */
@@ -43,7 +43,7 @@ uint32_t command_commit(struct solver *s, const char *option, const char *word);
 int find_commit(struct solver *s, const char *option, const char *word, uint32_t *ret);
 /* The line of first parents of common.solver from `from` (NULL: its root) to `to` (NULL: HEAD), both included, oldest first. If `from` is not on the
  * line of `to`, it begins where the two part. */
-void command_line(const char *from, const char *to, struct revisions *ret);
+void command_first_parents(const char *from, const char *to, struct revisions *ret);
 /* The commits of a line that have a stored result of any case, in its order. `machine`: as in struct cell. */
 void command_known(const char *machine, const struct revisions *line, struct revisions *ret);
 /* A version of common.solver, named briefly or in full; version_free(). */
@@ -95,7 +95,7 @@ void command_tell_unbuildable(void (*say)(const char *format, ...), struct solve
 /* Says that the program did not begin, and why. False: it did begin. `told` may be NULL. */
 bool command_tell_not_started(void (*say)(const char *format, ...), const struct solver *s, uint32_t commit, const struct fact *f, bool *told);
 /* True if another cell contradicts the answer, and it is unknown which is right: then prints the alarm and raises common.status. */
-bool command_disputed(const struct case_info *info, const struct fact *f, bool *told);
+bool command_tell_disputed(const struct case_info *info, const struct fact *f, bool *told);
 /* Prints the alarm about a wrong answer and raises common.status. */
 void command_tell_wrong(const struct cell *cell, const struct fact *f);
 /* Notes how many of the commits were built with tools that have changed since. */

@@ -134,7 +134,7 @@ void guard_fail(void)
 {
         if (guard_current)
                 jump_out(guard_current);
-        process_end_damaged("an assertion of LMDB failed");
+        process_lost("an assertion of LMDB failed");
 }
 
 void guard_block_signals(sigset_t *ret_before)

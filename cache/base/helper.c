@@ -11,7 +11,7 @@ static bool is_helper(const char *path)
         return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, suffix && strcmp(suffix, ".a") == 0 ? R_OK : X_OK) == 0;
 }
 
-int program_folder(char ret[PATH_SIZE])
+int own_folder(char ret[PATH_SIZE])
 {
         ssize_t n = readlink("/proc/self/exe", ret, PATH_SIZE - 1);
         char *slash;
@@ -35,7 +35,7 @@ int helper_path(const char *name, const char *room, const char *variable, char r
                         return 0;
                 return errorf(-ENODEV, "$%s is '%s', which is not an absolute path of a program", variable, given);
         }
-        r = program_folder(self);
+        r = own_folder(self);
         snprintf(beside[0], sizeof(beside[0]), "%s", name);
         snprintf(beside[1], sizeof(beside[1]), "../%s/%s", room, name);    /* build folder: from the command */
         snprintf(beside[2], sizeof(beside[2]), "../../%s/%s", room, name); /* build folder: from a room's tests */

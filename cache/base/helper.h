@@ -8,4 +8,4 @@
 int helper_path(const char *name, const char *room, const char *variable, char ret[PATH_SIZE]);
 
 /* The folder of the running program. -ENOENT, and "", where /proc does not tell. */
-int program_folder(char ret[PATH_SIZE]);
+int own_folder(char ret[PATH_SIZE]);

@@ -159,7 +159,7 @@ bool lock_is_held_fd(int fd)
         return fcntl(fd, F_OFD_GETLK, &region) == 0 && region.l_type != F_UNLCK;
 }
 
-bool lock_has_no_room(int r)
+bool lock_error_is_disk(int r)
 {
         return r == -EROFS || r == -ENOSPC || r == -EDQUOT;
 }
@@ -182,7 +182,7 @@ void lock_release_unlink(const char *dir, const char *name, int fd)
         close(fd);
 }
 
-int lock_idle(const char *path)
+int lock_if_idle(const char *path)
 {
         cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 

@@ -5,7 +5,7 @@
 
 #include "cache/base/progress.h"
 
-bool lock_has_no_room(int r); /* true if `r`, the error of a function below, means that the disk is full or read-only */
+bool lock_error_is_disk(int r); /* true if `r`, the error of a function below, means that the disk is full or read-only */
 
 /* -- by name ---------------------------------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ int lock_wait_for(const char *dir, const char *name, const struct progress *p, c
 void lock_release_unlink(const char *dir, const char *name, int fd);
 bool lock_is_held(const char *dir, const char *name); /* in any mode */
 /* For files whose users hold a shared flock(): opens the file and locks it exclusively. -1: in use, or absent. */
-int lock_idle(const char *path);
+int lock_if_idle(const char *path);
 
 /* -- of a file that stays open, to be locked again and again, and is never removed ------------------------------------- */
 

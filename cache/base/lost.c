@@ -91,20 +91,20 @@ static _Noreturn void end(const char *why)
         _exit(lost.status);
 }
 
-void process_end_damaged(const char *why)
+void process_lost(const char *why)
 {
         be_the_only_one();
         make_marks();
         end(why);
 }
 
-void process_end_sound(const char *why)
+void process_give_up(const char *why)
 {
         be_the_only_one();
         end(why);
 }
 
-void lost_before_output(void)
+void lost_start_over_if_unseen(void)
 {
         if (can_begin_again() && !lost.is_daemon)
                 execute_again();
@@ -124,11 +124,11 @@ static const struct {
 static void on_signal(int number, siginfo_t *info, void *context)
 {
         if (info->si_code == SI_TIMER && info->si_value.sival_ptr)
-                process_end_damaged(info->si_value.sival_ptr);
+                process_lost(info->si_value.sival_ptr);
         for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
                 if (signals[i].number == number)
-                        process_end_damaged(signals[i].why);
-        process_end_damaged("a signal");
+                        process_lost(signals[i].why);
+        process_lost("a signal");
 }
 
 static char **copy_list(char *const list[], size_t room, size_t *ret_n)

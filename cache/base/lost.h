@@ -27,12 +27,12 @@ void lost_unmark(int folder);
 
 /* Call when damage was found that the next start repairs. In a command that has printed nothing and has not started over yet, it starts the command
  * over and does not return. Otherwise it returns, and the caller reports the damage. Makes no marks. Not for a signal handler. */
-void lost_before_output(void);
+void lost_start_over_if_unseen(void);
 
 /* The process is lost: it ends or starts over. Async-signal-safe. Aborts in a program that did not call lost_begin(). */
-_Noreturn void process_end_damaged(const char *why);
+_Noreturn void process_lost(const char *why);
 /* The same, without marks: for a process whose data is sound. */
-_Noreturn void process_end_sound(const char *why);
+_Noreturn void process_give_up(const char *why);
 
 /* For waits that damage may make endless: the process is lost unless lost_watch_end() is called within some seconds. `why`: borrowed. */
 struct lost_watch {

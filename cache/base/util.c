@@ -16,7 +16,7 @@
 static void *there(void *p)
 {
         if (!p)
-                process_end_sound("no memory is left");
+                process_give_up("no memory is left");
         return p;
 }
 
@@ -181,7 +181,7 @@ static bool buffer_reserve(struct buffer *b, size_t more)
                 char *data = realloc(b->data, capacity);
 
                 if (!data && capacity <= BUFFER_LARGE)
-                        process_end_sound("no memory is left");
+                        process_give_up("no memory is left");
                 if (!data) {
                         b->failed = true;
                         return false;

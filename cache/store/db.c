@@ -24,7 +24,7 @@ bool db_is_current(struct db *d)
         return stat(d->data, &st) < 0 || (st.st_dev == d->device && st.st_ino == d->inode);
 }
 
-void db_mark(struct db *d, const char *what)
+void db_mark_damaged(struct db *d, const char *what)
 {
         cleanup_close int fd = -1;
 
@@ -40,16 +40,16 @@ void db_mark(struct db *d, const char *what)
 void db_condemn(struct db *d, const char *what)
 {
         if (!atomic_exchange(&d->damaged, true)) {
-                db_mark(d, what);
+                db_mark_damaged(d, what);
                 log_error("the index in %s is damaged (%s); it is made anew from the journal", d->dir, what);
         }
 }
 
-int db_damaged(struct db *d, const char *what)
+int db_fail_damaged(struct db *d, const char *what)
 {
         if (!d->read_only && !d->fresh && !atomic_load(&d->damaged)) {
-                db_mark(d, what);
-                lost_before_output();
+                db_mark_damaged(d, what);
+                lost_start_over_if_unseen();
         }
         db_condemn(d, what);
         return errorf(-EIO, "the index in %s is damaged (%s); 'solverfs fsck' makes it anew from the journal", d->dir, what);
@@ -87,7 +87,7 @@ static int fail(struct db *d, int rc, const char *what)
         case MDB_DBS_FULL:
                 return errorf(-EIO, "cannot %s in %s: %s", what, d->dir, mdb_strerror(rc));
         default:
-                return rc < 0 ? db_damaged(d, mdb_strerror(rc)) : errorf(-rc, "cannot %s in %s: %s", what, d->dir, strerror(rc));
+                return rc < 0 ? db_fail_damaged(d, mdb_strerror(rc)) : errorf(-rc, "cannot %s in %s: %s", what, d->dir, strerror(rc));
         }
 }
 
@@ -101,7 +101,7 @@ static const struct guard_range in_map = {.file = "/data.mdb"};
                 int guarded_r;                                                       \
                                                                                      \
                 if (guard_set(&guarded_g)) {                                         \
-                        guarded_r = db_damaged(d, "a page could not be read");       \
+                        guarded_r = db_fail_damaged(d, "a page could not be read");       \
                 } else {                                                             \
                         int guarded_rc;                                              \
                                                                                      \
@@ -310,7 +310,7 @@ static int begin_watched(struct db *d, unsigned flags, MDB_txn **ret)
 /* Notes damage that pages.h found. */
 static int note_damage(struct db *d, int r)
 {
-        return r == -EIO ? db_damaged(d, error_message(r)) : r;
+        return r == -EIO ? db_fail_damaged(d, error_message(r)) : r;
 }
 
 static int begin_write(struct db *d, MDB_txn **ret)
@@ -326,7 +326,7 @@ static int begin_write(struct db *d, MDB_txn **ret)
         d->writing = r == 0 ? *ret : NULL;
         if (r == 0 && d->pages && mdb_txn_id(*ret) != pages_txn(d->pages) + 1) {
                 db_abort(d, *ret);
-                return db_damaged(d, "lock.mdb has the number of another transaction");
+                return db_fail_damaged(d, "lock.mdb has the number of another transaction");
         }
         return r;
 }
@@ -391,7 +391,7 @@ int db_table(struct db *d, MDB_txn *txn, const char *name, bool create, MDB_dbi 
         if (r == 0)
                 r = fail(d, mdb_dbi_flags(txn, *ret, &flags), "open a table");
         if (r == 0 && flags != 0)
-                r = db_damaged(d, "a table has flags that no table has");
+                r = db_fail_damaged(d, "a table has flags that no table has");
         if (r == 0 && !d->read_only && name && !d->names[*ret])
                 d->names[*ret] = copy_string(name);
         return r;
@@ -411,7 +411,7 @@ static int check_size(struct db *d, size_t size)
 
         if (size < LARGE || (fstat(d->fd, &st) == 0 && size <= (uint64_t)st.st_size))
                 return 0;
-        return db_damaged(d, "a value is larger than the file");
+        return db_fail_damaged(d, "a value is larger than the file");
 }
 
 int db_get(struct db *d, MDB_txn *txn, MDB_dbi dbi, struct slice key, struct blob *ret)
@@ -479,7 +479,7 @@ int db_cursor_get(struct db *d, MDB_cursor *c, MDB_cursor_op op, uint8_t key[512
         int r = READING(d, "read", mdb_cursor_get(c, &k, ret_value ? &v : NULL, op));
 
         if (r == 0 && k.mv_size > 511)
-                r = db_damaged(d, "a key is too long");
+                r = db_fail_damaged(d, "a key is too long");
         if (r == 0 && ret_value)
                 r = check_size(d, v.mv_size);
         if (r == 0 && k.mv_data != key)

@@ -58,11 +58,11 @@ int db_usable(struct db *d);         /* 0; -EIO: damaged, or opened before a for
 bool db_is_current(struct db *d);    /* false if the index was rebuilt since */
 
 /* Marks the index as damaged; the handle remains usable. For a damaged value on a sound page. */
-void db_mark(struct db *d, const char *what);
+void db_mark_damaged(struct db *d, const char *what);
 /* Marks the index, and makes the handle unusable: later calls return -EIO. */
 void db_condemn(struct db *d, const char *what);
 /* The same; returns -EIO. A command that has printed nothing starts over instead (lost.h). */
-int db_damaged(struct db *d, const char *what);
+int db_fail_damaged(struct db *d, const char *what);
 
 enum { DB_READ = false, DB_WRITE = true };
 int db_begin(struct db *d, bool write, MDB_txn **ret);

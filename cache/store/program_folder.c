@@ -142,7 +142,7 @@ static int compare_used(const void *a, const void *b)
 /* True if it was removed. */
 static bool remove_unless_held(const char *path)
 {
-        cleanup_close int fd = lock_idle(path);
+        cleanup_close int fd = lock_if_idle(path);
 
         return fd >= 0 && unlink(path) == 0;
 }

@@ -44,7 +44,7 @@ int meta_get(struct db *db, MDB_txn *txn, MDB_dbi meta, const char *key, size_t 
                 return r;
         r = frame_decode(slice_string(key), SLICE(frame.data, frame.size), ret);
         if (r == -EBADMSG || (r == 0 && ret->size != size))
-                return db_damaged(db, "the store's own record is damaged");
+                return db_fail_damaged(db, "the store's own record is damaged");
         if (r == 0 && !ret->owned)
                 ret->owned = steal_pointer(frame.owned);
         return r;

@@ -61,7 +61,7 @@ static int compact_table(struct db *db, MDB_txn *txn, const char *name, struct j
 
                 r = frame_decode(key, frame, &value);
                 if (r == -EBADMSG)
-                        return db_damaged(db, "a value fails its checksum");
+                        return db_fail_damaged(db, "a value fails its checksum");
                 if (r == 0)
                         r = journal_compact_add(c, slice_string(name), key, frame);
                 if (r < 0)
@@ -333,7 +333,7 @@ static int check_before_compacting(struct store_txn *t)
 
         if (r == 0 && report.damaged > 0)
                 r = errorf(-EIO, "the index in %s is not what the journal says", t->store->dir);
-        return r == -EIO ? db_damaged(t->index->db, error_message(r)) : r;
+        return r == -EIO ? db_fail_damaged(t->index->db, error_message(r)) : r;
 }
 
 static int compact_once(struct store *s)

@@ -377,7 +377,7 @@ int index_open(struct environment *e, bool cut, bool check, bool anew, struct in
 
 /* -- which one is in force -------------------------------------------------------------------------------------- */
 
-_Thread_local unsigned transactions;
+_Thread_local unsigned open_transactions;
 
 static void unref(struct environment *e, struct index *x)
 {
@@ -447,7 +447,7 @@ int index_enter(struct environment *e, bool locked, struct index **ret)
                 x = e->index;
                 x->refs++;
                 pthread_mutex_unlock(&e->pool_lock);
-                transactions++;
+                open_transactions++;
                 if (r == -EDEADLK || tries == 2 || is_fit(e, x)) { /* one that stays unfit is used: the transaction reports it */
                         *ret = x;
                         return 0;
@@ -463,6 +463,6 @@ void index_leave(struct environment *e, struct index *x)
 {
         if (!x)
                 return;
-        transactions--;
+        open_transactions--;
         unref(e, x);
 }

@@ -89,7 +89,7 @@ void index_close(struct environment *e);
 int index_enter(struct environment *e, bool locked, struct index **ret);
 void index_leave(struct environment *e, struct index *x); /* NULL is fine */
 
-extern _Thread_local unsigned transactions; /* number of open ones in this thread, of any store */
+extern _Thread_local unsigned open_transactions; /* number of open ones in this thread, of any store */
 
 enum write_flags {
         WRITE_WAITS = 1 << 0,   /* else -EAGAIN without a sentence while another writes */

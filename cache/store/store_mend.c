@@ -62,7 +62,7 @@ int mend(struct store_txn *t, size_t table, struct slice key, struct blob *ret)
                 return r;
         log_error("a value in the table %s of %s fails its checksum; %s", t->env->tables[table], t->env->dir,
                   r == 0 ? "the journal has it" : "it counts as absent and will be computed again");
-        db_mark(t->index->db, "a value fails its checksum");
+        db_mark_damaged(t->index->db, "a value fails its checksum");
         if (r < 0) {
                 error_clear();
                 return -ENOENT;

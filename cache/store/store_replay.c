@@ -84,5 +84,5 @@ int replay(struct environment *e, struct index *x, bool alone, MDB_txn **txn, st
         *at = w.at;
         *damaged += w.counts.damaged;
         /* LMDB is older than a compacted segment, which has no deletes: values deleted since would come back. */
-        return r == -ESTALE ? db_damaged(x->db, "it is older than its journal") : r;
+        return r == -ESTALE ? db_fail_damaged(x->db, "it is older than its journal") : r;
 }

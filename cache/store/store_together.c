@@ -100,7 +100,7 @@ int store_update_together(struct store *s, store_update_fn fn, void *user)
         enum update_state state;
         int r = 0;
 
-        if (transactions > 0) /* the leader may be waiting for a transaction of this thread */
+        if (open_transactions > 0) /* the leader may be waiting for a transaction of this thread */
                 return store_update(s, fn, user);
         state = join(s, &u);
         if (state == UPDATE_LEADS)

@@ -40,7 +40,7 @@ static int walk_step(struct walk *w, MDB_cursor_op op, bool frames)
         if (r < 0)
                 return r;
         if (w->last_size > 0 && compare_keys(w->key, w->key_size, w->last, w->last_size) <= 0)
-                return db_damaged(w->db, "its keys are out of order");
+                return db_fail_damaged(w->db, "its keys are out of order");
         memcpy(w->last, w->key, w->key_size);
         w->last_size = w->key_size;
         return frames ? walk_frame(w, in_map) : 0;

@@ -30,7 +30,7 @@ int attempt_fail(struct attempt *a, const char *format, ...)
 
         va_start(args, format);
         if (vasprintf(&a->made.reason, format, args) < 0)
-                process_end_sound("no memory is left");
+                process_give_up("no memory is left");
         va_end(args);
         for (char *p = a->made.reason; *p; p++)
                 if ((unsigned char)*p < 0x20)

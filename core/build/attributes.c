@@ -31,7 +31,7 @@ static int attribute(const struct attributes *a, const struct tracked *t, const 
 
         o.flags = GIT_ATTR_CHECK_INDEX_ONLY | GIT_ATTR_CHECK_NO_SYSTEM | GIT_ATTR_CHECK_INCLUDE_COMMIT;
         o.attr_commit_id = t->owner;
-        if (git_attr_get_ext(ret, a->git, &o, t->path + t->above, name) < 0)
+        if (git_attr_get_ext(ret, a->git, &o, t->path + t->prefix_size, name) < 0)
                 return errorf(git_errno(-1), "cannot read the attributes of %s: %s", t->path, git_error_text());
         return 0;
 }
@@ -84,7 +84,7 @@ int attributes_apply(const struct attributes *a, const struct tracked *t, git_bl
                 return r;
         o.flags = GIT_FILTER_ATTRIBUTES_FROM_COMMIT | GIT_FILTER_NO_SYSTEM_ATTRIBUTES;
         o.attr_commit_id = t->owner;
-        if (git_filter_list_load_ext(&filters, a->git, blob, t->path + t->above, GIT_FILTER_TO_WORKTREE, &o) < 0 ||
+        if (git_filter_list_load_ext(&filters, a->git, blob, t->path + t->prefix_size, GIT_FILTER_TO_WORKTREE, &o) < 0 ||
             (filters && git_filter_list_apply_to_blob(ret, filters, blob) < 0))
                 r = errorf(-EIO, "cannot apply the attributes of %s: %s", t->path, git_error_text());
         git_filter_list_free(filters);

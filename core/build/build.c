@@ -122,7 +122,7 @@ int build(const struct build_request *request, struct build_record **ret)
                         return errorf(-EIO, "commit %s, which %s is built within, is not in the store: 'solverfs solver update %s' gets it", host,
                                       request->recipe->name, request->recipe->name);
                 oid_parse(host, &root);
-                q.recipe = whole = recipe_whole(q.recipe, oid_print(sha, sizeof(sha), &c.oid));
+                q.recipe = whole = recipe_within_host(q.recipe, oid_print(sha, sizeof(sha), &c.oid));
         }
         return build_era(&q, &c.oid, &root, ret);
 }

@@ -27,9 +27,9 @@ struct listing {
         size_t entries, names;
         char path[PATH_SIZE];
         size_t length;
-        git_oid owner; /* the commit whose files are being listed, .. */
-        size_t above;  /* .. and what `path` has before its paths */
-        size_t within; /* path length of the pinned submodule being listed (a commit in its line); 0: the solver's own files */
+        git_oid owner;      /* the commit whose files are being listed, .. */
+        size_t prefix_size; /* .. and what `path` has before its paths */
+        size_t within;      /* path length of the pinned submodule being listed (a commit in its line); 0: the solver's own files */
 };
 
 static int lacks(struct listing *l, const git_oid *oid)
@@ -41,7 +41,7 @@ static int lacks(struct listing *l, const git_oid *oid)
 
 static int list_file(struct listing *l, uint32_t mode, const git_oid *oid)
 {
-        struct tracked t = {.path = l->path, .mode = mode, .oid = *oid, .owner = l->owner, .above = l->above};
+        struct tracked t = {.path = l->path, .mode = mode, .oid = *oid, .owner = l->owner, .prefix_size = l->prefix_size};
         git_object_t type;
         size_t size;
 
@@ -64,7 +64,7 @@ static int list_submodule_at(struct listing *l, const char *line, const git_oid 
         cleanup_git_commit git_commit *c = NULL;
         const struct slice repository = recipe_submodule(line).repository;
         const git_oid owner = l->owner;
-        const size_t above = l->above;
+        const size_t prefix_size = l->prefix_size;
         int r;
 
         if (git_commit_lookup(&c, l->git, oid) < 0)
@@ -72,10 +72,10 @@ static int list_submodule_at(struct listing *l, const char *line, const git_oid 
                                        "'solver update', or name a repository that has it",
                               l->path, oid_text(oid), (int)repository.size, (const char *)repository.data);
         l->owner = *oid;
-        l->above = l->length + 1;
+        l->prefix_size = l->length + 1;
         r = list_tree(l, git_commit_tree_id(c), depth + 1);
         l->owner = owner;
-        l->above = above;
+        l->prefix_size = prefix_size;
         return r;
 }
 
@@ -193,7 +193,7 @@ static int list_commit(struct listing *l, const git_oid *commit)
         if (git_repository_odb(&odb, l->git) < 0 || git_commit_lookup(&c, l->git, commit) < 0 || git_commit_tree(&tree, c) < 0)
                 return lacks(l, commit);
         l->odb = odb;
-        if (!paths_are_chosen(l->paths))
+        if (!paths_have_inclusions(l->paths))
                 r = list_tree(l, git_tree_id(tree), 0);
         for (char *const *p = l->paths; r == 0 && *p; p++)
                 r = paths_left_out(*p) || !paths_have(l->paths, *p) ? 0 : list_path(l, tree, *p);

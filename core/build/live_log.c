@@ -93,7 +93,7 @@ void live_log_end(struct live_log *l)
         free(steal_pointer(l->dir));
 }
 
-bool live_log_goes_on(int fd)
+bool live_log_is_growing(int fd)
 {
         struct stat st;
 
@@ -107,7 +107,7 @@ int live_log_open(const char *store_dir, const struct digest *build, int *ret_fd
 
         if (fd < 0)
                 return -errno;
-        if (!live_log_goes_on(fd))
+        if (!live_log_is_growing(fd))
                 return -ENOENT;
         *ret_fd = steal_fd(&fd);
         return 0;

@@ -31,4 +31,4 @@ void live_log_end(struct live_log *l);                       /* deletes it */
 
 /* Opens the text of a build in progress, at its beginning. -ENOENT if nobody builds it. */
 int live_log_open(const char *store_dir, const struct digest *build, int *ret_fd);
-bool live_log_goes_on(int fd); /* true if more may come. Ask before each read: after false, that read gets all the rest */
+bool live_log_is_growing(int fd); /* true if more may come. Ask before each read: after false, that read gets all the rest */

@@ -10,8 +10,8 @@ struct tracked {
         char *path;
         uint32_t mode; /* git's: 0100644, 0100755, 0120000, MODE_SUBMODULE */
         git_oid oid;
-        git_oid owner; /* set by sources_list(): the commit that has the file and its .gitattributes, the solver's or a submodule's */
-        size_t above;  /* path + above is the path within `owner` */
+        git_oid owner;      /* set by sources_list(): the commit that has the file and its .gitattributes, the solver's or a submodule's */
+        size_t prefix_size; /* path + prefix_size is the path within `owner` */
         struct digest content; /* of the bytes as written: line ends may differ from the committed ones; zero: not known */
         uint64_t size;         /* of `content` */
 };

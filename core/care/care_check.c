@@ -143,7 +143,7 @@ static void check_copy(struct checking *c, const char *name, const struct digest
         if (fd < 0 || (digest_of_fd(fd, &d, NULL) == 0 && digest_equal(&d, id)))
                 return;
         if (!c->look_only) {
-                cleanup_close int idle = lock_idle(path); /* -1: it is being executed */
+                cleanup_close int idle = lock_if_idle(path); /* -1: it is being executed */
 
                 taken = idle >= 0 && unlink(path) == 0;
         }

@@ -193,7 +193,7 @@ static int drop_leftovers(struct collecting *c)
 static void drop_idle(struct collecting *c, const char *path, struct care_part *part)
 {
         const uint64_t bytes = size_of(path);
-        cleanup_close int fd = lock_idle(path);
+        cleanup_close int fd = lock_if_idle(path);
         bool gone = fd >= 0 && (c->plan->dry_run || unlink(path) == 0);
 
         part->n += gone;

@@ -365,7 +365,7 @@ int import_benchexec(struct workspace *w, const struct benchexec_results *result
             ?: names_read(w, &names)
             ?: match_cases(&i, &names)
             ?: history_commit(request->solver->history, request->commit, &commit)
-            ?: machine_source(request->solver, request->commit, &i.source);
+            ?: machine_source_digest(request->solver, request->commit, &i.source);
 
         if (r == 0) {
                 i.commit = commit.oid;

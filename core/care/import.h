@@ -12,7 +12,7 @@
 struct benchexec_run {
         unsigned long line; /* where it begins in the document */
         char *name;
-        bool has_sha256, has_seconds; /* has_seconds: cpu_ns is set */
+        bool has_sha256, has_cpu_ns;
         struct digest sha256; /* of the case, if the document has it, as our own exports do */
         enum verdict verdict;
         char *status, *category, *answers; /* as in the document; answers: of our exports, "sat,unsat"; NULL: not given */

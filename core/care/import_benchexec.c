@@ -271,7 +271,7 @@ static void see_column(struct reading *d, const char *title, const char *value)
         else if (strcmp(title, "walltime") == 0 || strcmp(title, "wallTime") == 0)
                 d->has_wall = read_amount(d, "walltime", value, times, &run->wall_ns);
         else if (strcmp(title, "cputime") == 0 || strcmp(title, "cpuTime") == 0)
-                run->has_seconds = read_amount(d, "cputime", value, times, &run->cpu_ns);
+                run->has_cpu_ns = read_amount(d, "cputime", value, times, &run->cpu_ns);
         else if (strcmp(title, "memory") == 0 || strcmp(title, "memUsage") == 0)
                 read_amount(d, title, value, sizes, &run->memory);
         else if (strcmp(title, "walltimelimit") == 0)
@@ -297,7 +297,7 @@ static void end_run(struct reading *d)
         }
         if (!read_verdict(d))
                 return;
-        if (!d->has_wall || !run->has_seconds) {
+        if (!d->has_wall || !run->has_cpu_ns) {
                 refuse(d, "the run of '%.200s' has no %s", run->name, d->has_wall ? "cputime" : "walltime");
                 return;
         }

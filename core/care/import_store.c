@@ -367,7 +367,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
                 r = oid_parse(json_text(j, "commit", ""), &row->commit) == 0 ? 0 : -ENOENT;
         if (r == 0)
                 r = history_number(row->cell.solver->history, &row->commit, &row->cell.commit)
-                    ?: machine_source(row->cell.solver, row->cell.commit, &row->source);
+                    ?: machine_source_digest(row->cell.solver, row->cell.commit, &row->source);
         if (r < 0) {
                 row->cell.solver = solver_unref(row->cell.solver);
                 return r == -ENOENT ? source_note_missing(i->source, json_text(j, "solver", "")) : r;
@@ -511,7 +511,7 @@ static int note_builder(struct import *i, struct solver *s, const struct build_r
 
         u.r = history_number(s->history, &record->commit, &commit);
         if (u.r == 0)
-                u.r = machine_source(s, commit, &source);
+                u.r = machine_source_digest(s, commit, &source);
         while (store_update_begins(&u))
                 for (seen = first_seen(i, program); u.r == 0 && seen < i->seen + i->n_seen && digest_equal(&seen->program, program); seen++)
                         u.r = machine_note(u.txn, seen->machine, &source, program);

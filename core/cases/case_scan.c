@@ -171,7 +171,7 @@ size_t case_open_line(enum format format, struct slice bytes)
 {
         cleanup(scan_done) struct scan s = scan_of(format, bytes);
 
-        return s.open ? place_of(bytes, (size_t)(s.open - (const char *)bytes.data)).line : 0;
+        return s.open ? text_position_of(bytes, (size_t)(s.open - (const char *)bytes.data)).line : 0;
 }
 
 size_t case_questions(enum format format, struct slice bytes)

@@ -26,7 +26,7 @@ struct fanout {
         struct wait_list news; /* answered, not yet taken; under engine->lock */
 
         /* The consumer's; others read these under engine->lock, and the noted ones are written under it. */
-        size_t next, n_open, n_answered, n_worked; /* written under the lock */
+        size_t next, n_open, n_answered, n_computed; /* written under the lock */
         struct average cost; /* of computed answers; under the lock */
         bool full;             /* the engine's queue was full for `refused` */
         struct query *refused; /* a ref */
@@ -138,8 +138,8 @@ static bool take_news(struct fanout *f)
                 f->full = false;
         TAILQ_FOREACH (w, &news, link) {
                 f->n_open--;
-                f->n_worked += w->worked;
-                if (w->worked)
+                f->n_computed += w->was_computed;
+                if (w->was_computed)
                         average_add(&f->cost, w->worked_ns);
                 if (f->job)
                         f->job->worked_ns += w->worked_ns;
@@ -266,7 +266,7 @@ bool fanout_estimate(struct fanout *f, uint64_t *ret_least, uint64_t *ret_most)
 static void tell(struct fanout *f)
 {
         struct ask_progress p = {
-                .engine = f->engine, .n = f->a.n, .answered = f->n_answered, .worked = f->n_worked, .open = f->n_open};
+                .engine = f->engine, .n = f->a.n, .answered = f->n_answered, .computed = f->n_computed, .open = f->n_open};
         int r;
 
         pthread_mutex_lock(&f->engine->lock);

@@ -36,7 +36,7 @@ struct ask_progress {
         struct engine *engine;
         size_t n;        /* of the batch */
         size_t answered; /* so far */
-        size_t worked;   /* of the answered, those that were computed; the others were found in the store */
+        size_t computed; /* of the answered, those that were computed; the others were found in the store */
         size_t open;
         bool estimated;
         uint64_t least_ns, most_ns; /* if estimated */

@@ -41,7 +41,7 @@ struct wait {
         int r;                  /* the answer */
         struct value *value;    /* owns a ref */
         char *reason;           /* owned */
-        bool worked;            /* the value was not found at once */
+        bool was_computed;      /* the value was not found at once */
         double worked_ns;
         TAILQ_ENTRY(wait) link;
 };
@@ -86,7 +86,7 @@ struct job {
         bool cancelled;          /* told to stop; never joined again */
         bool gone;               /* cancelled because its solver was removed */
         bool had_needs;          /* it waited for needs */
-        bool second;             /* a need had gone when its turn came, and was asked for again */
+        bool needs_asked_again;  /* a need had gone when its turn came, and was asked for again */
         uint64_t abandoned;      /* when the last ticket left; 0: it has tickets */
         uint64_t asked, started; /* now_ns(); started: the first time */
         uint64_t next_look;      /* STAGE_CLAIMED: when to try the claim again */

@@ -342,7 +342,7 @@ static void wait_answered(void *user, int r, struct value *v, const char *reason
         w->reason = reason ? copy_string(reason) : NULL;
         pthread_mutex_lock(&e->lock);
         w->r = r;
-        w->worked = w->ticket;
+        w->was_computed = w->ticket;
         w->worked_ns = w->ticket ? w->ticket->worked_ns : 0;
         w->ticket = NULL;
         w->answered = true;

@@ -231,7 +231,7 @@ int view_open(struct engine *e)
         if (r < 0 || store_read_only(e->home.store))
                 return r; /* then nothing can be shown */
         r = leftovers_own(e->home.dir, &e->alive);
-        if (lock_has_no_room(r))
+        if (lock_error_is_disk(r))
                 return 0; /* it answers known values; view_lock() tries again before a new one is computed */
         return r < 0 ? errorf(r, "cannot lock %s/%d: %s", e->engines_dir, (int)getpid(), strerror(-r)) : 0;
 }

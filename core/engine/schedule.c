@@ -308,7 +308,7 @@ static bool job_lacks(struct job *j)
 {
         cleanup(query_list_done) struct query_list needs = {0};
 
-        return !j->second && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
+        return !j->needs_asked_again && j->query->type->need && j->query->type->need(j->query, &needs) == 0 && needs.n > 0;
 }
 
 /* True if its remote slot was lost or unusable: another one may do. */
@@ -423,7 +423,7 @@ static void *job_thread(void *user)
                 log_info("%s: trying again", reason ? reason : strerror(-r));
                 job_begin_again(j);
         } else if (lacks && !j->cancelled) {
-                j->second = true;
+                j->needs_asked_again = true;
                 job_begin_again(j);
         } else {
                 job_finish(j, r, v, reason);

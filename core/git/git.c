@@ -18,7 +18,7 @@ void git_begin(void)
         pthread_once(&once, begin);
 }
 
-void git_may_begin(void)
+void git_begin_unless_delayed(void)
 {
         if (!git_begins_by_itself)
                 git_begin();

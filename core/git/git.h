@@ -16,7 +16,7 @@
 void git_begin(void);
 /* Defined only in a program whose first call of libgit2 loads and initializes it (tools/delayed.h), as such a program may never need libgit2. */
 bool git_begins_by_itself(void) __attribute__((weak));
-void git_may_begin(void); /* git_begin(), except in such a program */
+void git_begin_unless_delayed(void); /* git_begin(), except in such a program */
 /* libgit2's last error message on this thread. */
 const char *git_error_text(void);
 /* Our -errno for an error of libgit2, by its code and class; 0 stays 0. */

@@ -9,7 +9,7 @@ const char *paths_left_out(const char *entry)
         return strncmp(entry, LEAVES_OUT, strlen(LEAVES_OUT)) == 0 ? entry + strlen(LEAVES_OUT) : NULL;
 }
 
-bool paths_are_chosen(char *const *paths)
+bool paths_have_inclusions(char *const *paths)
 {
         for (; *paths; paths++)
                 if (!paths_left_out(*paths))
@@ -35,7 +35,7 @@ bool paths_leave_out_within(char *const *paths, const char *folder)
 
 bool paths_have(char *const *paths, const char *path)
 {
-        bool have = !paths_are_chosen(paths);
+        bool have = !paths_have_inclusions(paths);
 
         for (; *paths; paths++)
                 if (paths_left_out(*paths) && path_is_in(path, paths_left_out(*paths)))

@@ -7,7 +7,7 @@
 /* The path that the entry excludes; NULL: it includes one. */
 const char *paths_left_out(const char *entry);
 /* True if the list has inclusions; otherwise it means the whole tree. */
-bool paths_are_chosen(char *const *paths);
+bool paths_have_inclusions(char *const *paths);
 /* True if the list excludes exactly this path, and so all in it. */
 bool paths_leave_out(char *const *paths, const char *path);
 /* True if it excludes this folder or something in it. */

@@ -39,7 +39,7 @@ int history_open(struct store *s, const struct history_tables *tables, const cha
                               .repos_dir = copy_string(repos_dir),
                               .silence_ns = HISTORY_SILENCE_NS};
         pthread_mutex_init(&h->lock, NULL);
-        git_may_begin();
+        git_begin_unless_delayed();
         h->path = format_string("%s/%s.git", repos_dir, name);
         if (stat(h->path, &st) < 0) {
                 int r = errorf(-errno, "the repository of %s is not at %s: %s", name, h->path, strerror(errno));

@@ -79,7 +79,7 @@ static int compute_source(struct history *h, git_repository *git, uint32_t numbe
                 hash_entry(reading.hash, "", GIT_FILEMODE_TREE, git_commit_tree_id(c));
         else if (git_commit_tree(&tree, c) < 0)
                 r = errorf(-EIO, "the tree of commit %s is damaged: %s", oid_text(git_commit_id(c)), git_error_text());
-        else if (!paths_are_chosen(paths))
+        else if (!paths_have_inclusions(paths))
                 r = hash_rest(&reading, tree, "");
         for (size_t i = 0; r == 0 && paths[i]; i++)
                 r = paths_left_out(paths[i]) || !paths_have(paths, paths[i]) ? 0 : hash_path(&reading, tree, paths[i]);

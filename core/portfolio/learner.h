@@ -45,7 +45,7 @@ enum {
 struct method {
         const char *name;
         const struct selector *selector;
-        const void *parts; /* its parameters */
+        const void *parameters; /* of the selector */
 };
 
 struct learner_settings {

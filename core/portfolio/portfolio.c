@@ -63,7 +63,7 @@ static int find_program(const char *word, char ret[PATH_SIZE])
 static void identify_command(struct arm *a)
 {
         struct hasher *h;
-        int r = program_digest(a->program, &a->bytes);
+        int r = program_digest(a->program, &a->program_digest);
 
         if (r < 0) {
                 a->problem = copy_string(error_message(r));
@@ -72,7 +72,7 @@ static void identify_command(struct arm *a)
         h = hasher_new();
         hasher_string(h, "command");
         hasher_string(h, a->recipe->run);
-        hasher_add(h, a->bytes.bytes, DIGEST_SIZE);
+        hasher_add(h, a->program_digest.bytes, DIGEST_SIZE);
         hasher_finish(h, &a->identity);
 }
 
@@ -184,7 +184,7 @@ static int open_solver(struct workspace *w, struct arm *a)
                 return r;
         a->recipe = recipe_ref((struct recipe *)solver_recipe_at(a->solver, a->commit));
         if (a->solver->recipe->is_programs && a->recipe->sha256)
-                digest_parse(a->recipe->sha256, &a->bytes);
+                digest_parse(a->recipe->sha256, &a->program_digest);
         if (a->has_seed && !a->recipe->seed)
                 a->problem = format_string("%s: the recipe of %s has no 'seed': it cannot be told one", a->text, a->solver->recipe->name);
         identify_solver(a, &build);

@@ -36,11 +36,11 @@ struct arm {
         bool has_seed;
         uint64_t seed;
         /* … or a command's */
-        struct recipe *recipe;   /* owns a ref; the solver's, or made from the command */
-        char program[PATH_SIZE]; /* the path of the command's first word */
-        struct digest bytes;     /* of that program's file, or of an arm exec:PATH's; zero for a solver of a repository */
-        struct digest identity;  /* of the arm: build key, how the recipe runs it, limits, and seed; or command and the program's bytes */
-        char *problem;           /* why it cannot be run (no such revision, no such program); NULL if it can */
+        struct recipe *recipe;        /* owns a ref; the solver's, or made from the command */
+        char program[PATH_SIZE];      /* the path of the command's first word */
+        struct digest program_digest; /* of that program's file, or of an arm exec:PATH's; zero for a solver of a repository */
+        struct digest identity;       /* of the arm: build key, how the recipe runs it, limits, and seed; or command and the program's bytes */
+        char *problem;                /* why it cannot be run (no such revision, no such program); NULL if it can */
 };
 
 struct portfolio {

@@ -22,22 +22,22 @@ static int alone_find(const struct trial_query *q, struct trial **ret)
         struct trial_run run = {0};
         enum judgement judgement;
         struct trial *t;
-        int r = arm_known(q->workspace, p, &p->arms[q->alone], q->info, &run);
+        int r = arm_known(q->workspace, p, &p->arms[q->only_arm], q->info, &run);
 
         if (r < 0)
                 return r;
         t = trial_new(p->n_arms);
         t->case_id = q->info->id;
-        t->runs[q->alone] = run;
-        t->winner = (uint32_t)(run.attempt.ending == ENDING_SOLVED ? q->alone : p->n_arms);
+        t->runs[q->only_arm] = run;
+        t->winner = (uint32_t)(run.attempt.ending == ENDING_SOLVED ? q->only_arm : p->n_arms);
         t->verdict = run.verdict;
         t->seconds = run.attempt.seconds;
         if (t->winner < t->n_arms) {
-                bool was_wrong = arm_was_wrong(q->workspace, p, q->alone, NULL) == 0;
+                bool was_wrong = arm_was_wrong(q->workspace, p, q->only_arm, NULL) == 0;
 
                 trial_judge(q, t, t->winner, &judgement);
                 if (!was_wrong && judgement == JUDGED_WRONG)
-                        arm_warn_wrong(q->workspace, p, q->alone, t->case_id);
+                        arm_warn_wrong(q->workspace, p, q->only_arm, t->case_id);
         }
         *ret = t;
         return 0;
@@ -65,7 +65,7 @@ static int need_here(struct trial_query *q, struct query_list *ret)
                 struct cell cell;
                 int r;
 
-                if (a->problem || !a->solver || (trial_is_alone(q) && q->alone != i))
+                if (a->problem || !a->solver || (trial_is_alone(q) && q->only_arm != i))
                         continue;
                 cell = arm_cell(a, q->info, q->portfolio->wall_ns);
                 if (trial_is_alone(q) && recipe_takes(a->recipe, q->info->format)) /* a cell, which is measured and stored as such */
@@ -148,7 +148,7 @@ static void trial_query_describe(const struct query *query, struct buffer *ret)
 
         buffer_addf(ret, "portfolio %s case %u", q->portfolio->name, q->info->id);
         if (trial_is_alone(q))
-                buffer_addf(ret, ", %s alone", q->portfolio->arms[q->alone].name);
+                buffer_addf(ret, ", %s alone", q->portfolio->arms[q->only_arm].name);
 }
 
 static bool trial_query_estimate(const struct query *query, struct cost *ret)
@@ -197,7 +197,7 @@ int query_arm(struct workspace *w, struct portfolio *p, size_t arm, struct case_
                                   .workspace = w,
                                   .portfolio = portfolio_ref(p),
                                   .info = case_info_ref(info),
-                                  .alone = arm};
+                                  .only_arm = arm};
         hasher_string(h, "trial");
         hasher_add(h, p->epoch.bytes, DIGEST_SIZE);
         hasher_number(h, arm);

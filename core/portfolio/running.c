@@ -160,7 +160,7 @@ static void sum_up(struct running *run)
         }
         t->verdict = t->winner < t->n_arms        ? t->runs[t->winner].verdict
                      : stopped                    ? VERDICT_TIMEOUT
-                     : trial_is_alone(run->query) ? t->runs[run->query->alone].verdict
+                     : trial_is_alone(run->query) ? t->runs[run->query->only_arm].verdict
                                                   : VERDICT_UNKNOWN;
         if (trial_is_alone(run->query) && t->winner < t->n_arms)
                 trial_judge(run->query, t, t->winner, &judgement);
@@ -242,13 +242,13 @@ int running_alone(struct running *run)
 {
         const struct trial_query *q = run->query;
         const struct portfolio *p = q->portfolio;
-        struct step step = {(uint32_t)q->alone, (double)p->wall_ns / NSEC_PER_SEC};
+        struct step step = {(uint32_t)q->only_arm, (double)p->wall_ns / NSEC_PER_SEC};
         int r = take_turn(run, &step);
 
         if (r < 0)
                 return r;
         sum_up(run);
-        if (!p->arms[q->alone].solver && !p->arms[q->alone].problem && !run->trial->runs[q->alone].known)
-                r = arm_keep(q->workspace, p, &p->arms[q->alone], q->info, &run->trial->runs[q->alone]);
+        if (!p->arms[q->only_arm].solver && !p->arms[q->only_arm].problem && !run->trial->runs[q->only_arm].known)
+                r = arm_keep(q->workspace, p, &p->arms[q->only_arm], q->info, &run->trial->runs[q->only_arm]);
         return r;
 }

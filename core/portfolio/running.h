@@ -17,13 +17,13 @@ struct trial_query {
         struct workspace *workspace;
         struct portfolio *portfolio; /* owns a ref */
         struct case_info *info;      /* owns a ref */
-        size_t alone;                /* the index of the only arm; n_arms: all arms take turns */
+        size_t only_arm;             /* the index of the only arm; n_arms: all arms take turns */
         struct running *remote; /* owned; for arms on a cluster; NULL: not begun, or the arms run here */
 };
 
 static inline bool trial_is_alone(const struct trial_query *q)
 {
-        return q->alone < q->portfolio->n_arms;
+        return q->only_arm < q->portfolio->n_arms;
 }
 
 struct lane {                  /* an arm on this case */

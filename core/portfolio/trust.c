@@ -47,7 +47,7 @@ static bool is_program(const struct arm *a)
 /* A program is its bytes, by whichever arm. */
 static bool is_same_solver(const struct arm *a, const struct arm *b)
 {
-        return is_program(a) || is_program(b) ? digest_equal(&a->bytes, &b->bytes) : a->solver->history == b->solver->history;
+        return is_program(a) || is_program(b) ? digest_equal(&a->program_digest, &b->program_digest) : a->solver->history == b->solver->history;
 }
 
 /* Finds two witnesses of different solvers. */

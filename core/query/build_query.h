@@ -11,15 +11,15 @@ struct build_query {
         struct digest build_key;
         bool is_released; /* a binary: its build runs nothing, so it takes no core and no slot of a cluster */
         bool is_late; /* the cluster's toolchain was unknown when the query was made, so build_key is no build's key */
-        bool is_current; /* a stored build counts only while what it used is unchanged. Not part of the query's key: jobs are shared */
-        bool is_kept;    /* never builds a missing program */
+        bool is_current;   /* a stored build counts only while what it used is unchanged. Not part of the query's key: jobs are shared */
+        bool never_builds; /* a missing program is -ENOENT */
         char *output; /* of a program query: the file's name, NULL: the first; owned */
 };
 /* The build's key. A late query (is_late) has one once the cluster's toolchain is known. */
 int build_query_key(const struct build_query *q, struct digest *ret);
-/* `build`: the commit's build key; NULL: it is computed. `output`, `kept`: as the fields. */
+/* `build`: the commit's build key; NULL: it is computed. `output`, `never_builds`: as the fields. */
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
-                    const struct digest *build, const char *output, bool kept, struct query **ret);
+                    const struct digest *build, const char *output, bool never_builds, struct query **ret);
 /* Functions for the query types of builds and programs. */
 void build_query_describe(const struct query *query, struct buffer *ret);
 bool build_query_gone(const struct query *query);

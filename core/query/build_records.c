@@ -51,7 +51,7 @@ bool build_is_usable(struct workspace *w, const struct build_record *record)
         return true;
 }
 
-static void duration_key(const struct solver *s, char ret[128])
+static void build_duration_key(const struct solver *s, char ret[128])
 {
         snprintf(ret, 128, "duration/build/%s", s->recipe->within ? s->recipe->name : s->repository);
 }
@@ -60,7 +60,7 @@ uint64_t build_usual_ns(struct workspace *w, const struct solver *s)
 {
         char key[128];
 
-        duration_key(s, key);
+        build_duration_key(s, key);
         return meta_number(w, key);
 }
 
@@ -90,7 +90,7 @@ static int put_in(struct store_txn *t, const struct build_query *q, const struct
         if (r == 0 && known)
                 replaced_note(t, s);
         if (r == 0 && record->ok) { /* the time of a failed build says nothing about successful ones */
-                duration_key(s, duration);
+                build_duration_key(s, duration);
                 before = meta_number_in(t, duration);
                 meta_number_put(t, duration, before > 0 ? (before * 3 + record->duration_ns) / 4 : record->duration_ns);
         }

@@ -61,7 +61,7 @@ int held_program(const char *path, struct held *ret)
 
 static bool fits(void *runner, const void *options)
 {
-        return runner_becomes(runner, options);
+        return runner_reuse(runner, options);
 }
 
 static void close_runner(void *runner)

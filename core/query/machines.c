@@ -115,7 +115,7 @@ static void source_digest(const struct recipe *recipe, const struct digest *sour
         hasher_finish(h, ret);
 }
 
-int machine_source(struct solver *s, uint32_t commit, struct digest *ret)
+int machine_source_digest(struct solver *s, uint32_t commit, struct digest *ret)
 {
         const struct recipe *era = s->recipe;
         struct digest sources;
@@ -165,7 +165,7 @@ int machine_programs(struct workspace *w, const struct cell *cell, struct digest
         cleanup_blob struct blob b = {0};
         struct digest source, build;
         char key[KEY_SIZE];
-        int r = machine_source(cell->solver, cell->commit, &source);
+        int r = machine_source_digest(cell->solver, cell->commit, &source);
 
         *ret = NULL;
         *ret_n = 0;

@@ -2,7 +2,7 @@
  * key (core/run/host.h), so results of two machines never mix. A cell names the machine whose results it asks for (struct cell).
  *
  * A build's record leads to one program. The programs that other machines ran are noted apart, by the digests of the machine's name and of the
- * commit's source (machine_source()). In TABLE_META:
+ * commit's source (machine_source_digest()). In TABLE_META:
  *
  *     machine/name/<name>                     the store has something from this machine
  *     machine/programs/<machine>/<source>     digests of programs, the last imported one at the end
@@ -19,7 +19,7 @@
 int machine_find(struct workspace *w, const char *word, char **ret);
 
 /* The digest of everything a build of the commit depends on, except for what it used of a machine. */
-int machine_source(struct solver *s, uint32_t commit, struct digest *ret);
+int machine_source_digest(struct solver *s, uint32_t commit, struct digest *ret);
 /* A placeholder for the digest of the program that a machine ran, if its bytes are unknown. */
 void machine_unknown_program(const char *machine, const struct digest *source, struct digest *ret);
 /* Notes a program of a machine; call it in the transaction that puts the program's facts. */

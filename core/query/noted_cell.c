@@ -18,7 +18,7 @@ void transfer_numbers(struct transfer *t, struct remeasured *c)
 
         transfer_version(t, version == WITHOUT_CPU_TIME || version == WITH_MACHINE ? version : NOTE_VERSION);
         transfer_u32(t, &c->solver);
-        transfer_u32(t, &c->info);
+        transfer_u32(t, &c->case_id);
         transfer_bool(t, &c->has_seed);
         transfer_u64(t, &c->seed);
         transfer_u64(t, &c->wall_ns);
@@ -172,7 +172,7 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         ret->cell = (struct cell){.has_seed = c.has_seed, .seed = c.seed, .wall_ns = c.wall_ns, .cpu_ns = c.cpu_ns, .machine = note_machine(n)};
         r = workspace_solver_by_number(w, c.solver, &ret->cell.solver)
             ?: history_number(ret->cell.solver->history, &oid, &ret->cell.commit)
-            ?: cases_get(workspace_cases(w), c.info, &ret->cell.info);
+            ?: cases_get(workspace_cases(w), c.case_id, &ret->cell.info);
         if (r == 0 && ret->cell.info->removed) /* a scrambled input is in no listing either, but in use */
                 r = ret->cell.info->derived ? scrambled_take_status(w, &inputs, &ret->cell.info) : -ENOENT;
         free(inputs.list);

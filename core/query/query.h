@@ -64,8 +64,8 @@ int query_build(struct workspace *w, struct solver *s, uint32_t commit, struct q
 int query_current_build(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *build, struct query **ret);
 /* The moving average of the repository's build times; 0: none was built. */
 uint64_t build_usual_ns(struct workspace *w, const struct solver *s);
-/* The value is a file_value. `output`: the name of one of the build's files; NULL: the first one, {bin}. `kept`: never builds; -ENOENT instead. */
-int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret);
+/* The value is a file_value. `output`: the name of one of the build's files; NULL: the first one, {bin}. `never_builds`: -ENOENT instead of a build. */
+int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool never_builds, struct query **ret);
 int query_run(struct workspace *w, const struct cell *cell, struct query **ret);
 /* A measurement of a cell by its number, from 0, for callers that need the variation. Each is kept for good: the same number is the same measurement.
  * The cell's value is chosen among all of them (cell_value.h). The value of the query is a run_value. */
@@ -125,7 +125,7 @@ void replaced_note(struct store_txn *t, const struct solver *s);
 /* Calls fn for each re-measurement but the first `since`. Only the last REMEASURED_KEPT are recorded. */
 #define REMEASURED_KEPT 1024
 struct remeasured {
-        uint32_t solver, info; /* numbers of the solver and the case; case 0: a build or a reduction, with all that depends on it */
+        uint32_t solver, case_id; /* numbers of the solver and the case; case 0: a build or a reduction, with all that depends on it */
         bool has_seed;
         uint64_t seed, wall_ns, cpu_ns; /* as in struct cell */
         struct digest program;          /* every commit of any solver with this program shows the new value; zero for a build */

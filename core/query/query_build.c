@@ -130,7 +130,7 @@ void build_query_done(struct query *query)
 }
 
 int build_query_new(const struct query_type *type, struct workspace *w, struct solver *s, uint32_t commit,
-                    const struct digest *build, const char *output, bool kept, struct query **ret)
+                    const struct digest *build, const char *output, bool never_builds, struct query **ret)
 {
         struct build_query *q = allocate(1, sizeof(*q));
         const bool is_released = era_or_solver(s->history, s->recipe, commit)->file;
@@ -143,7 +143,7 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
                                   .commit = commit,
                                   .is_released = is_released,
                                   .is_late = !is_released && !knows_toolchain(s),
-                                  .is_kept = kept,
+                                  .never_builds = never_builds,
                                   .output = output ? copy_string(output) : NULL};
         if (build)
                 q->build_key = *build;
@@ -157,7 +157,7 @@ int build_query_new(const struct query_type *type, struct workspace *w, struct s
         hasher_string(h, type->name);
         hasher_add(h, q->build_key.bytes, DIGEST_SIZE);
         hasher_string(h, output);
-        hasher_number(h, kept);
+        hasher_number(h, never_builds);
         hasher_finish(h, &q->query.key);
         *ret = &q->query;
         return 0;

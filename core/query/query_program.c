@@ -44,8 +44,8 @@ static int program_need(struct query *query, struct query_list *ret)
         struct query *build;
         int r = find_output(q, &record, &o);
 
-        if (q->is_kept || (r < 0 && r != -ENOENT))
-                return q->is_kept ? 0 : r;
+        if (q->never_builds || (r < 0 && r != -ENOENT))
+                return q->never_builds ? 0 : r;
         if (r == 0 && (!record->ok || !o || programs_has(workspace_programs(q->workspace), &o->id)))
                 return 0;
         return query_build(q->workspace, q->solver, q->commit, &build) ?: query_list_add(ret, build);
@@ -92,7 +92,7 @@ const struct query_type query_program_type = {
         .value_done = file_value_done,
 };
 
-int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool kept, struct query **ret)
+int query_program(struct workspace *w, struct solver *s, uint32_t commit, const char *output, bool never_builds, struct query **ret)
 {
-        return build_query_new(&query_program_type, w, s, commit, NULL, output, kept, ret);
+        return build_query_new(&query_program_type, w, s, commit, NULL, output, never_builds, ret);
 }

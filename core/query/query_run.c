@@ -1,5 +1,5 @@
-/* Query run: one commit on one case, and further samples of it. A query whose key is known computes by itself. An open one (run_query.h) needs that query,
- * once it can be made, and then only reads the value. */
+/* Query run: one commit on one case, and further samples of it. A query whose key is known computes by itself. One that lacks its key (run_query.h)
+ * needs that query, once it can be made, and then only reads the value. */
 #include "cache/base/json.h"
 #include "core/build/era.h"
 #include "core/run/measure.h"
@@ -31,11 +31,12 @@ static void run_value_done(struct value *value)
         build_record_unref(v->build);
 }
 
-/* Resolves the cell of an open query again: its commit may have been built since, or its cluster may have answered. The caller frees `now`. */
+/* Resolves the cell of a query that lacks its key again: its commit may have been built since, or its cluster may have answered. The caller frees
+ * `now`. */
 static int resolve_now(const struct run_query *q, struct resolved_cell *now, const struct resolved_cell **ret)
 {
         *ret = &q->resolved;
-        if (!q->is_open)
+        if (!q->lacks_key)
                 return 0;
         *ret = now; /* the toolchain of a building cluster is part of the key */
         return cell_resolve(q->workspace, &q->cell, q->cell.solver->builder ? NULL : &q->resolved.build, now);
@@ -95,7 +96,7 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
         cleanup(query_unrefp) struct query *build = NULL;
         cleanup(value_unrefp) struct value *v = NULL;
         const struct recipe_limits *l = &q->resolved.limits;
-        int r = (q->is_open ? query_current_build : query_build_of)(q->workspace, q->cell.solver, q->cell.commit, key, &build);
+        int r = (q->lacks_key ? query_current_build : query_build_of)(q->workspace, q->cell.solver, q->cell.commit, key, &build);
 
         if (r == 0)
                 r = build->type->find(build, &v);
@@ -114,9 +115,9 @@ static int find_missing_build(const struct run_query *q, const struct digest *ke
 
 static int run_query_new(const struct run_query *asked, const struct digest *build, struct query **ret);
 
-/* Finds the next need of an open query: its scrambled input, its build, the first worker of its cluster, and then the run itself, whose key is known by
- * now. *ret stays NULL if the value is there. */
-static int open_need(const struct run_query *q, struct query **ret)
+/* Finds the next need of a query that lacks its key: its scrambled input, its build, the first worker of its cluster, and then the run itself, whose
+ * key is known by now. *ret stays NULL if the value is there. */
+static int find_next_need(const struct run_query *q, struct query **ret)
 {
         struct run_query run = {.workspace = q->workspace, .cell = q->cell, .sample = q->sample, .is_value = q->is_value};
         cleanup(case_info_unrefp) struct case_info *input = NULL, *whole = NULL;
@@ -152,7 +153,7 @@ static int run_query_need(struct query *query, struct query_list *ret)
 
         if (q->cell.machine)
                 return 0;
-        r = q->is_open ? open_need(q, &first) : find_missing_build(q, &q->resolved.build, &first);
+        r = q->lacks_key ? find_next_need(q, &first) : find_missing_build(q, &q->resolved.build, &first);
         return r == 0 && first ? query_list_add(ret, first) : r;
 }
 
@@ -259,7 +260,7 @@ static int run_query_compute(struct query *query, struct job *j, struct value **
         if (q->cell.machine)
                 return errorf(-ENOENT, "nothing is known of it for %s%s", q->cell.machine,
                               q->cell.wall_ns > 0 ? " that holds under this timeout" : "");
-        if (q->is_open) {
+        if (q->lacks_key) {
                 r = run_query_find(query, ret);
                 return r == -ENOENT && q->cell.info->query > 0
                                ? errorf(-ENOTSUP, "it is not known when the queries of case %u were answered: measure it with 'run --again'",
@@ -279,9 +280,9 @@ enum resource run_query_resource(const struct query *query)
 {
         const struct run_query *q = (const struct run_query *)query;
 
-        return q->is_open || q->cell.machine ? RESOURCE_DISK /* only reads */
-               : q->cell.solver->pool       ? RESOURCE_REMOTE
-                                             : RESOURCE_CORE;
+        return q->lacks_key || q->cell.machine ? RESOURCE_DISK /* only reads */
+               : q->cell.solver->pool         ? RESOURCE_REMOTE
+                                              : RESOURCE_CORE;
 }
 
 static struct engine_remote *run_query_remote(const struct query *query, uint64_t *ret_most_ns)
@@ -360,7 +361,7 @@ static int query_digest(struct run_query *q)
         struct digest program = q->resolved.build;
         uint8_t run[RUN_KEY_SIZE];
         struct hasher *h;
-        int r = q->cell.machine ? machine_source(q->cell.solver, q->cell.commit, &program) : 0;
+        int r = q->cell.machine ? machine_source_digest(q->cell.solver, q->cell.commit, &program) : 0;
 
         if (r < 0)
                 return r;
@@ -368,7 +369,7 @@ static int query_digest(struct run_query *q)
                 program = q->resolved.programs[0];
         run_key_of(&program, &q->cell, run);
         h = hasher_new();
-        hasher_string(h, q->is_open ? "run of what is not known" : q->cell.machine ? "run of another machine" : "run");
+        hasher_string(h, q->lacks_key ? "run of what is not known" : q->cell.machine ? "run of another machine" : "run");
         hasher_add(h, run, RUN_KEY_SIZE);
         for (size_t i = 0; i < N_LIMITS; i++)
                 hasher_number(h, limit_list(&q->resolved.limits)[i]);
@@ -402,9 +403,9 @@ static int run_query_new(const struct run_query *asked, const struct digest *bui
         /* a single measurement is the value: one query for both, so that it is not measured twice */
         q->is_value = asked->is_value || (r == 0 && asked->sample == 0 && !samples_are_kept(q->workspace, &q->resolved, q->cell.info));
         q->is_scrambled = asked->is_scrambled;
-        q->is_open = !q->cell.machine && (q->is_scrambled || q->cell.info->query > 0 || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
-        if (r == 0 && !q->cell.machine && !q->is_open && !build) /* without a known result, a build by changed tools does not count */
-                q->is_open = build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &known) == -ENOENT;
+        q->lacks_key = !q->cell.machine && (q->is_scrambled || q->cell.info->query > 0 || q->resolved.n_programs == 0 || !q->resolved.knows_machine);
+        if (r == 0 && !q->cell.machine && !q->lacks_key && !build) /* without a known result, a build by changed tools does not count */
+                q->lacks_key = build_tools_changed(q->workspace, &q->resolved.build, NULL) && find_resolved(q, &q->resolved, &known) == -ENOENT;
         if (r == 0)
                 r = query_digest(q);
         if (r < 0)

@@ -14,7 +14,7 @@ void fact_key(const uint8_t run[RUN_KEY_SIZE], const struct recipe_limits *limit
 
 const struct recipe *solver_recipe_at(const struct solver *s, uint32_t commit)
 {
-        return s->recipe->has_calls ? era_or_solver(s->history, s->recipe, commit) : s->recipe;
+        return s->recipe->binary_has_own_run ? era_or_solver(s->history, s->recipe, commit) : s->recipe;
 }
 
 static const struct recipe *recipe_of(const struct cell *cell)

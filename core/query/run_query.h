@@ -14,7 +14,7 @@ struct run_query {
         bool is_scrambled; /* cell.info is the original case, and the run is on its input scrambled by cell.scramble */
         /* The run's key is not known yet: the commit's program, its cluster's machine or the bytes are missing, or the case is one query of a script.
          * The query then needs what is missing, and after it the run of the program on those bytes, which other queries may share. */
-        bool is_open;
+        bool lacks_key;
 };
 
 /* *q comes zeroed from allocate(). After success or failure query_unref() frees it, if its type has run_query_done(). `build`: the key of the commit's

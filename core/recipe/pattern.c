@@ -54,7 +54,7 @@ int pattern_new(const char *text, struct pattern **ret)
         p->match = pcre2_match_data_create_from_pattern(p->code, NULL);
         p->context = pcre2_match_context_create(NULL);
         if (!p->match || !p->context)
-                process_end_sound("no memory is left");
+                process_give_up("no memory is left");
         pcre2_set_callout(p->context, count_step, p);
         *ret = steal_pointer(p);
         return 0;

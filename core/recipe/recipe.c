@@ -164,7 +164,7 @@ struct recipe *recipe_copy(const struct recipe *r)
         c->eras = NULL;
         c->n_eras = 0;
         c->range = c->text = NULL;
-        c->is_programs = c->has_calls = false;
+        c->is_programs = c->binary_has_own_run = false;
         c->name = r->name ? copy_string(r->name) : NULL;
         c->sources = strings_copy(r->sources);
         for (const struct recipe_key *k = recipe_keys; k < recipe_keys + N_RECIPE_KEYS; k++) {
@@ -445,7 +445,7 @@ char **recipe_merge_submodules(char *const *lines, char *const *ours)
         return ret;
 }
 
-struct recipe *recipe_whole(const struct recipe *r, const char *commit)
+struct recipe *recipe_within_host(const struct recipe *r, const char *commit)
 {
         const struct slice path = recipe_submodule(r->within).path;
         struct recipe *whole = recipe_copy(r);
@@ -539,7 +539,7 @@ void recipe_build_digest(const struct recipe *r, struct digest *ret)
         hasher_finish(h, ret);
 }
 
-void recipe_builds_digest(const struct recipe *r, struct digest *ret)
+void recipe_eras_digest(const struct recipe *r, struct digest *ret)
 {
         struct hasher *h;
 
@@ -552,7 +552,7 @@ void recipe_builds_digest(const struct recipe *r, struct digest *ret)
                 recipe_build_digest(r->eras[i], ret);
                 hasher_string(h, r->eras[i]->range);
                 hasher_add(h, ret->bytes, DIGEST_SIZE);
-                if (r->has_calls) {
+                if (r->binary_has_own_run) {
                         hasher_string(h, r->eras[i]->run);
                         hasher_string(h, r->eras[i]->seed);
                 }

@@ -70,7 +70,7 @@ struct recipe {
         char *file, *sha256;        /* of a binary, else NULL */
         bool is_archive;            /* of a binary: `outputs` are in the archive `file`; else it is the program itself */
         bool is_programs;           /* of a config: [solver "programs"], whose binaries are programs without a repository (core/query/programs.h) */
-        bool has_calls;             /* some binary among the eras has its own `run` or `seed`; never for a variant */
+        bool binary_has_own_run;    /* some binary among the eras has its own `run` or `seed`; never for a variant */
         char *text; /* its section of the recipe file as written, with comments, without the header; NULL: read from a config */
 };
 
@@ -101,7 +101,7 @@ int recipe_print(const struct recipe *r, struct buffer *ret);
  * do not affect it. */
 void recipe_build_digest(const struct recipe *r, struct digest *ret);
 /* The same for all commits: it includes all eras, and how binaries are run if some binary has its own `run` or `seed`. */
-void recipe_builds_digest(const struct recipe *r, struct digest *ret);
+void recipe_eras_digest(const struct recipe *r, struct digest *ret);
 /* The revisions of an era's range; "": no such end. -EINVAL with a sentence: not a range. */
 #define RECIPE_REVISION_SIZE 256
 int recipe_range(const char *range, char ret_from[RECIPE_REVISION_SIZE], char ret_to[RECIPE_REVISION_SIZE]);
@@ -134,7 +134,7 @@ const char *recipe_find_submodule(char *const *lines, struct slice path);
 /* `lines` without those whose paths are in `ours`, then `ours`; strings_free(). */
 char **recipe_merge_submodules(char *const *lines, char *const *ours);
 /* For a solver with `within`: a new recipe, which builds the host's commit with the solver's `commit` as a submodule. */
-struct recipe *recipe_whole(const struct recipe *r, const char *commit);
+struct recipe *recipe_within_host(const struct recipe *r, const char *commit);
 /* Returns the length of URL in a line of `download`; *ret_digest is its digest, *ret_name the file's name (in URL). */
 size_t recipe_download(const char *line, struct digest *ret_digest, struct slice *ret_name);
 /* Adds a `submodule` line, also to the recipe's text. */

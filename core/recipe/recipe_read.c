@@ -282,7 +282,7 @@ static int finish_binary(const struct reader *rd, const struct draft *d, struct 
         }
         if (line_of(d, "run") == 0 && line_of(d, "seed") == 0)
                 return 0;
-        base->has_calls = true;
+        base->binary_has_own_run = true;
         return check_command_line(rd, d, r);
 }
 

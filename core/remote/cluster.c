@@ -87,16 +87,16 @@ static void start_thread(struct cluster *c)
                 log_error("cannot start a thread for the cluster %s: %s", c->settings.name, strerror(-r));
 }
 
-void cluster_attach(struct cluster *c, void (*look)(void *user), void *user)
+void cluster_attach(struct cluster *c, void (*retry)(void *user), void *user)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&c->lock);
 
         while (c->calling)
                 pthread_cond_wait(&c->called, &c->lock);
-        c->look = look;
-        c->look_user = user;
+        c->retry = retry;
+        c->retry_user = user;
         c->demand = 0;
-        if (look)
+        if (retry)
                 start_thread(c);
 }
 

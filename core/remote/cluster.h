@@ -20,7 +20,7 @@
  * cluster_take() says why. Launches that began before the last failure count as the same failure. When the last CLUSTER_FAILURES workers all came
  * with too little time left for a run, cluster_take() refuses that run; shorter ones go on.
  *
- * Threads: any. A cluster has one of its own, which calls `look`, without a lock, when cluster_take() is to be called again after -EAGAIN. */
+ * Threads: any. A cluster has one of its own, which calls `retry`, without a lock, when cluster_take() is to be called again after -EAGAIN. */
 #pragma once
 
 #include "core/build/build.h"
@@ -43,8 +43,8 @@ struct cluster;
 int cluster_open(const struct cluster_settings *s, struct cluster **ret);
 struct cluster *cluster_close(struct cluster *c); /* ends all workers; no slot may be taken. Returns NULL */
 DEFINE_CLEANUP(struct cluster *, cluster_close)
-/* Sets `look` (above); NULL: none. Returns when a call of the former one has ended. */
-void cluster_attach(struct cluster *c, void (*look)(void *user), void *user);
+/* Sets `retry` (above); NULL: none. Returns when a call of the former one has ended. */
+void cluster_attach(struct cluster *c, void (*retry)(void *user), void *user);
 
 /* The machine in the keys of results: "NAME/CPU model/cores". -ENOENT if no worker has come yet; the first one determines it. */
 int cluster_machine(struct cluster *c, char ret[PATH_SIZE]);
@@ -61,7 +61,7 @@ void cluster_know_probe(struct cluster *c, const char *host, const struct cluste
 void cluster_each_probe(struct cluster *c, void (*fn)(void *user, const char *host, const struct cluster_probe *probe), void *user);
 
 /* A slot for one run after another. `most_ns`: the longest time of a run, 0: not known; workers that end sooner are left out. `waiting`: the number
- * of askers, this one included; workers are launched for them. Does not wait. -EAGAIN if none is free; `look` is called when one may be. -EIO with a
+ * of askers, this one included; workers are launched for them. Does not wait. -EAGAIN if none is free; `retry` is called when one may be. -EIO with a
  * sentence if none can be had. */
 struct cluster_slot;
 int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct cluster_slot **ret);

@@ -51,7 +51,7 @@ struct node {
         TAILQ_ENTRY(node) link;
         enum node_state state;
         int pid, process; /* pidfd */
-        bool waited; /* its process has ended */
+        bool is_reaped; /* its process has ended */
         int in, out, err; /* its standard input, output, error; -1: closed */
         struct packet_stream input; /* read from `out` */
         uint32_t out_sequence;
@@ -82,15 +82,15 @@ struct cluster {
         pthread_mutex_t lock;
         pthread_cond_t drained; /* some output was written, or a node is lost */
         /* under lock, nodes and slots included */
-        bool closing, calling; /* calling: `look` is being called */
+        bool closing, calling; /* calling: `retry` is being called */
         pthread_cond_t called; /* that call has ended */
-        void (*look)(void *user);
-        void *look_user;
+        void (*retry)(void *user);
+        void *retry_user;
         TAILQ_HEAD(, node) nodes;
         unsigned n_nodes; /* not gone */
         size_t demand;     /* wanted slots */
         uint64_t demanded; /* time of the last demand */
-        bool news;         /* `look` is to be called: a slot may be free, or a launch failed */
+        bool news;         /* `retry` is to be called: a slot may be free, or a launch failed */
         unsigned per_node; /* slots of a worker seen so far; at first 1 */
         uint64_t next_id, next_launch;
         uint64_t left[CLUSTER_FAILURES]; /* the time that the last workers had left at their hellos; hello i at i % CLUSTER_FAILURES */
@@ -140,7 +140,7 @@ struct call {
         const struct listener *listener; /* receives the output of its build; NULL: none */
         uint64_t cancelled;              /* now_ns() when the worker was told to end it; 0: it was not */
         size_t n_sent;                   /* how many of node->sent call_wants() need not look at: sent before the request, or looked at already */
-        bool *struck;                    /* owned; for each of the slot's `wants`: sent since the request, perhaps by another slot */
+        bool *is_sent;                   /* owned; for each of the slot's `wants`: sent since the request, perhaps by another slot */
 };
 /* `wall_ns`: the longest time; -ERESTART if the worker ends before that. `output_most`: as in the slot. */
 int call_begin(struct call *c, uint64_t wall_ns, uint64_t output_most);

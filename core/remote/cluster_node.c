@@ -163,7 +163,7 @@ void node_lose(struct node *n, const char *format, ...)
         }
         n->state = NODE_LEAVING;
         n->why = n->why ?: steal_pointer(sentence.data);
-        n->kill_at = n->waited ? 0 : now_ns();
+        n->kill_at = n->is_reaped ? 0 : now_ns();
         close_pipes(n);
         wake_requests(n);
 }
@@ -173,7 +173,7 @@ void node_reap(struct node *n)
         int status = 0;
 
         TEMP_FAILURE_RETRY(waitpid(n->pid, &status, 0));
-        n->waited = true;
+        n->is_reaped = true;
         node_read(n); /* the rest of its output */
         if (WIFSIGNALED(status))
                 node_lose(n, "was ended by signal %d", WTERMSIG(status));
@@ -572,9 +572,9 @@ void node_read(struct node *n)
                         return;
                 if (k <= 0) {
                         closep(&n->out);
-                        if (!n->waited && n->state == NODE_PRESENT)
+                        if (!n->is_reaped && n->state == NODE_PRESENT)
                                 node_lose(n, "has closed its output");
-                        else if (!n->waited && n->state == NODE_LAUNCHED)
+                        else if (!n->is_reaped && n->state == NODE_LAUNCHED)
                                 n->kill_at = now_ns() + NODE_END_NS; /* its end says why */
                         return;
                 }

@@ -117,11 +117,11 @@ bool call_wants(struct call *c, const struct digest *id)
         for (; c->n_sent < n->n_sent; c->n_sent++) {
                 found = digest_list_find(wants, &n->sent[c->n_sent % SENT_KEPT]);
                 if (found)
-                        c->struck[found - wants->list] = true;
+                        c->is_sent[found - wants->list] = true;
         }
         unlock(n);
         found = digest_list_find(wants, id);
-        return found && !c->struck[found - wants->list];
+        return found && !c->is_sent[found - wants->list];
 }
 
 int call_give_wanted(struct call *c, const struct remote_file *f, int fd, const char *bytes)
@@ -211,7 +211,7 @@ static void look_late(const struct call *c)
 
         if (n->state != NODE_PRESENT)
                 return;
-        if (c->cancelled && now - c->cancelled >= (n->cluster->look ? CANCEL_NS : LEAVE_NS))
+        if (c->cancelled && now - c->cancelled >= (n->cluster->retry ? CANCEL_NS : LEAVE_NS))
                 node_lose(n, "did not end a request that it was told to end");
         else if (!c->cancelled && due && now >= due)
                 node_lose(n, "returned no result of a run within its limit of %s and %s more", format_duration(c->slot->run_ns).s,
@@ -284,8 +284,8 @@ int call_converse(struct call *c, enum packet_type type, void *message, enum pac
                         return 0;
                 if (r == 0) {
                         digest_list_sort(&c->slot->wants);
-                        free(c->struck);
-                        c->struck = allocate(c->slot->wants.n + 1, sizeof(*c->struck));
+                        free(c->is_sent);
+                        c->is_sent = allocate(c->slot->wants.n + 1, sizeof(*c->is_sent));
                         r = send_wanted(user);
                 }
                 if (r < 0)
@@ -303,5 +303,5 @@ void call_end(struct call *c)
         execute_result_done(&c->slot->result); /* of an answer that came too late */
         c->slot->result = (struct execute_result){0};
         unlock(n);
-        free(c->struck);
+        free(c->is_sent);
 }

@@ -80,7 +80,7 @@ static int send_wanted(void *user)
 /* A missing library is the node's fault, not the program's answer; one that the memory limit leaves no room for is a memout. */
 static int check_libraries(const struct running *x, const struct execute_result *r)
 {
-        const struct slice library = r->end == END_EXIT && r->code == 127 ? missing_library(r) : SLICE(NULL, 0);
+        const struct slice library = r->end == END_EXIT && r->code == 127 ? verdict_missing_library(r) : SLICE(NULL, 0);
 
         if (library.size == 0)
                 return 0;

@@ -102,7 +102,7 @@ static void look_silent(struct node *n, uint64_t now, uint64_t *when)
 /* First by SIGTERM, which a launcher such as srun passes on. */
 static void look_killed(struct node *n, uint64_t now, uint64_t *when)
 {
-        if (n->kill_at == 0 || n->waited)
+        if (n->kill_at == 0 || n->is_reaped)
                 return;
         if (now >= n->kill_at) {
                 kill(-n->pid, n->terminated ? SIGKILL : SIGTERM);
@@ -203,15 +203,15 @@ static void wait_for_events(struct cluster *c, uint64_t when)
 
 static void tell(struct cluster *c)
 {
-        void (*look)(void *user) = c->look;
-        void *user = c->look_user;
+        void (*retry)(void *user) = c->retry;
+        void *user = c->retry_user;
 
         c->news = false;
-        if (!look)
+        if (!retry)
                 return;
         c->calling = true;
         pthread_mutex_unlock(&c->lock);
-        look(user);
+        retry(user);
         pthread_mutex_lock(&c->lock);
         c->calling = false;
         pthread_cond_broadcast(&c->called);

@@ -23,7 +23,7 @@ static void describe(const struct cluster_slot *s, struct buffer *ret)
         buffer_add_printable(ret, text.data ?: "");
 }
 
-/* Without a `look` nothing is launched. */
+/* Without a `retry` nothing is launched. */
 static void ignore(void *)
 {
 }

@@ -121,7 +121,7 @@ static bool is_program(const struct runner *r, size_t i, const struct run_progra
                now.st_mtim.tv_sec == seen->st_mtim.tv_sec && now.st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
 }
 
-bool runner_becomes(struct runner *r, const struct runner_options *o)
+bool runner_reuse(struct runner *r, const struct runner_options *o)
 {
         const struct runner_options *mine = &r->options;
         bool same = !r->doubtful && !mine->remote && !o->remote && !mine->listeners && !o->listeners && mine->fresh == o->fresh &&
@@ -345,7 +345,7 @@ static int check_executed(const struct runner *r, const struct execute_result *r
 /* Why the program did not begin; NULL: it did. */
 static char *why_not_started(const struct execute_result *run)
 {
-        const struct slice library = run->end == END_EXIT && run->code == 127 ? missing_library(run) : SLICE(NULL, 0);
+        const struct slice library = run->end == END_EXIT && run->code == 127 ? verdict_missing_library(run) : SLICE(NULL, 0);
         struct buffer b = {0};
 
         if (run->end != END_NOEXEC && library.size == 0)

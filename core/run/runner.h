@@ -99,7 +99,7 @@ DEFINE_CLEANUP(struct runner *, runner_close)
 /* Makes `r`, which must have no run in progress, as if it were opened with `o`; it keeps its sandbox. False, and `r` is as before, unless its last
  * run succeeded without a doubt (execute.h), the programs are the same files, unchanged, and the options differ in cores, slot, recipe (of the same
  * format), seed and limits alone. Always false for remote runs and for listeners. */
-bool runner_becomes(struct runner *r, const struct runner_options *o);
+bool runner_reuse(struct runner *r, const struct runner_options *o);
 
 /* From the next run on. */
 void runner_set_limits(struct runner *r, const struct recipe_limits *limits);

@@ -197,7 +197,7 @@ static bool read_cnf(const struct execute_result *r, struct verdicts *v)
         return false;
 }
 
-struct slice missing_library(const struct execute_result *r)
+struct slice verdict_missing_library(const struct execute_result *r)
 {
         static const char words[] = "error while loading shared libraries: ";
         const struct slice err = SLICE(r->err.data, r->err.size);

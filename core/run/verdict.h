@@ -58,4 +58,4 @@ bool verdict_is_wrong(const struct verdicts *v, const enum verdict *expected, si
 
 /* The name, in r's output, of a shared library that the loader did not find on this machine; empty: none is missing. A library for which there is no
  * memory is not missing. */
-struct slice missing_library(const struct execute_result *r);
+struct slice verdict_missing_library(const struct execute_result *r);

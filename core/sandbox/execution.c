@@ -97,7 +97,7 @@ int execution_init(struct execution *x, const struct execute_request *request)
                 .out = -1,
                 .err = -1,
                 .theirs = {-1, -1, -1, -1},
-                .wire = -1,
+                .request_fd = -1,
                 .out_capture = {.limit = request->out},
                 .err_capture = {.limit = request->err},
         };
@@ -113,7 +113,7 @@ void execution_done(struct execution *x)
         closep(&x->control);
         closep(&x->out);
         closep(&x->err);
-        closep(&x->wire);
+        closep(&x->request_fd);
         for (size_t i = 0; i < ARRAY_SIZE(x->theirs); i++)
                 closep(&x->theirs[i]);
         capture_done(&x->out_capture);
@@ -123,7 +123,7 @@ void execution_done(struct execution *x)
 
 int execution_prepare(struct execution *x)
 {
-        int r = execution_write_request(x, &x->wire);
+        int r = execution_write_request(x, &x->request_fd);
 
         if (r < 0)
                 return r;
@@ -193,16 +193,16 @@ static bool read_reply(struct execution *x)
         return x->reply_size < sizeof(x->reply);
 }
 
-bool wire_begun(int wire)
+bool request_has_begun(int request_fd)
 {
         bool begun = false;
 
-        return pread(wire, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun;
+        return pread(request_fd, &begun, sizeof(begun), offsetof(struct exec_request, begun)) == sizeof(begun) && begun;
 }
 
 bool execution_begun(const struct execution *x)
 {
-        return x->begun || wire_begun(x->wire);
+        return x->begun || request_has_begun(x->request_fd);
 }
 
 /* How long it has been stopped because runs had all of its cores. */
@@ -210,7 +210,7 @@ static uint64_t stood_still(const struct execution *x)
 {
         struct exec_standing s;
 
-        if (x->request->n_loans == 0 || pread(x->wire, &s, sizeof(s), offsetof(struct exec_request, standing)) != sizeof(s))
+        if (x->request->n_loans == 0 || pread(x->request_fd, &s, sizeof(s), offsetof(struct exec_request, standing)) != sizeof(s))
                 return 0;
         return s.total_ns + (s.since_ns ? now_ns() - s.since_ns : 0);
 }
@@ -408,11 +408,11 @@ static void read_watched(const struct execution *x, struct execute_result *r)
         struct exec_watched w = {0};
         char *bytes;
 
-        if (!x->request->watch || pread(x->wire, &w, sizeof(w), offsetof(struct exec_request, watched)) != sizeof(w) || w.size == 0)
+        if (!x->request->watch || pread(x->request_fd, &w, sizeof(w), offsetof(struct exec_request, watched)) != sizeof(w) || w.size == 0)
                 return;
         bytes = allocate(w.size, 1);
         r->watched = (struct blob){.data = bytes, .size = w.size, .owned = bytes};
-        r->is_watched = w.is_whole && pread(x->wire, bytes, w.size, (off_t)w.at) == (ssize_t)w.size && bytes[w.size - 1] == '\0';
+        r->is_watched = w.is_whole && pread(x->request_fd, bytes, w.size, (off_t)w.at) == (ssize_t)w.size && bytes[w.size - 1] == '\0';
 }
 
 /* Converts times to those since the program's begin, within its run: we read a little later than it writes. */

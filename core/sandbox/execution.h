@@ -25,7 +25,7 @@ struct execution {
         int process;              /* borrowed: the keeper's pidfd, readable when the keeper has ended; or -1 */
         int control, out, err;    /* our ends */
         int theirs[EXEC_REQUEST]; /* the run's ends, until keeper_begin() has handed them over */
-        int wire;                 /* the file with the request, in which the helper sets `begun` */
+        int request_fd;           /* the file with the request, in which the helper sets `begun` */
         struct capture out_capture, err_capture;
         struct timeline printed; /* by CLOCK_MONOTONIC */
         struct exec_reply reply;
@@ -47,7 +47,7 @@ int execution_write_request(const struct execution *x, int *ret_fd); /* exec_req
 /* Waits until the helper's reply is there (execution_replied()), or can come no more. */
 void execution_watch(struct execution *x);
 bool execution_replied(const struct execution *x);
-bool wire_begun(int wire); /* true if the helper has set `begun` in this request */
+bool request_has_begun(int request_fd); /* true if the helper has set `begun` in this request */
 bool execution_begun(const struct execution *x);
 void execution_continue(struct execution *x, uint64_t share_ns); /* after a reply with `paused` */
 void execution_cancel(struct execution *x);

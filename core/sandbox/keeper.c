@@ -17,13 +17,13 @@ struct keeper {
         bool inside;
         bool many; /* for many runs */
         uid_t uid;
-        int lease;   /* the lock on its user, or -1 */
-        int control; /* SEQPACKET */
-        int wire;    /* the request, in which the helper sets `begun` */
-        int said;    /* bubblewrap's standard error */
-        int process; /* pidfd, or -1: then only the socket's end shows its end */
-        pid_t pid;   /* bubblewrap, or the helper itself; 0: none any more */
-        bool busy;   /* it was given a run and has not reported its end */
+        int lease;      /* the lock on its user, or -1 */
+        int control;    /* SEQPACKET */
+        int request_fd; /* the request, in which the helper sets `begun` */
+        int said;       /* bubblewrap's standard error */
+        int process;    /* pidfd, or -1: then only the socket's end shows its end */
+        pid_t pid;      /* bubblewrap, or the helper itself; 0: none any more */
+        bool busy;      /* it was given a run and has not reported its end */
         bool dirty;
         bool empty; /* no process of it is left, or none was begun */
 };
@@ -34,11 +34,11 @@ static int write_wire(struct keeper *k)
 {
         const struct exec_request head = {.magic = exec_magic, .keep = k->many, .namespace = k->inside, .drop = sandbox_has_users()};
 
-        k->wire = memfd_create("solverfs-keeper", MFD_CLOEXEC);
+        k->request_fd = memfd_create("solverfs-keeper", MFD_CLOEXEC);
         k->said = memfd_create("solverfs-bwrap", MFD_CLOEXEC);
-        if (k->wire < 0 || k->said < 0)
+        if (k->request_fd < 0 || k->said < 0)
                 return errorf(-errno, "cannot hold a request in memory: %s", strerror(errno));
-        return write_all(k->wire, &head, sizeof(head));
+        return write_all(k->request_fd, &head, sizeof(head));
 }
 
 /* Duplicates the descriptors above the numbers that they get in the helper. */
@@ -59,7 +59,7 @@ static int start_helper(struct keeper *k, char *const *arguments)
         r = null < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0 ? -errno : 0;
         if (r == 0) {
                 k->control = sockets[0];
-                r = lift((int[]){null, k->said, k->said, sockets[1], k->wire}, fds);
+                r = lift((int[]){null, k->said, k->said, sockets[1], k->request_fd}, fds);
                 close(sockets[1]);
         }
         closep(&null);
@@ -103,7 +103,7 @@ int keeper_open(const struct execute_request *like, const char *runs, struct kee
                              .many = runs,
                              .lease = -1,
                              .control = -1,
-                             .wire = -1,
+                             .request_fd = -1,
                              .said = -1,
                              .process = -1,
                              .empty = true};
@@ -143,7 +143,7 @@ struct keeper *keeper_close(struct keeper *k)
                 end(k, false);
         sandbox_release(k->lease, k->empty);
         closep(&k->control);
-        closep(&k->wire);
+        closep(&k->request_fd);
         closep(&k->said);
         closep(&k->process);
         free(k);
@@ -197,7 +197,7 @@ static int send_order(struct keeper *k, const struct execution *x)
         int fds[EXEC_FDS_MOST];
 
         memcpy(fds, x->theirs, sizeof(x->theirs));
-        fds[EXEC_REQUEST] = x->wire;
+        fds[EXEC_REQUEST] = x->request_fd;
         for (size_t i = 0; i < n_loans; i++)
                 fds[EXEC_FDS + i] = x->request->loans[i].lock;
         return order_send(k->control, fds, EXEC_FDS + n_loans);
@@ -235,8 +235,8 @@ int keeper_begin(struct keeper *k, struct execution *x)
         for (size_t i = 0; i < ARRAY_SIZE(x->theirs); i++)
                 closep(&x->theirs[i]);
         if (r < 0)
-                return wire_begun(k->wire) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox has ended")
-                                                                    : -EIO;
+                return request_has_begun(k->request_fd) || explain_start(k) == 0 ? errorf(-EPIPE, "the helper that keeps a sandbox has ended")
+                                                                                 : -EIO;
         k->busy = true;
         x->deadline = now_ns() + (x->request->start_ns ?: START_GRACE);
         if (k->many)
@@ -252,7 +252,7 @@ static int lose(struct keeper *k, struct execution *x)
 
         if (!x->lost && !x->cancelled && read_news(k, END_GRACE, &news) == 0 && news.error != 0)
                 return errorf(-ENOSYS, "cannot make namespaces in a sandbox here: %s", strerror(news.error));
-        begun = wire_begun(k->wire);
+        begun = request_has_begun(k->request_fd);
         end(k, true);
         if (x->inside)
                 execution_await_end(x);

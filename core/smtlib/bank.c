@@ -26,7 +26,7 @@ static void *take_memory(size_t size)
                 return allocate(1, size);
         p = aligned_alloc(HUGE_PAGE, whole);
         if (!p)
-                process_end_sound("no memory is left");
+                process_give_up("no memory is left");
         madvise(p, whole, MADV_HUGEPAGE);
         return memset(p, 0, size);
 }

@@ -11,7 +11,7 @@ void cnf_reader_init(struct cnf_reader *r, struct slice bytes)
 
 static int fail(const struct cnf_reader *r, const char *why)
 {
-        struct place place = place_of(SLICE(r->base, (size_t)(r->end - r->base)), (size_t)(r->p - r->base));
+        struct text_position place = text_position_of(SLICE(r->base, (size_t)(r->end - r->base)), (size_t)(r->p - r->base));
 
         return errorf(-EINVAL, "line %zu, column %zu: %s", place.line, place.column, why);
 }
@@ -27,7 +27,7 @@ static void pass_comment(struct cnf_reader *r)
 {
         const char *newline = memchr(r->p, '\n', (size_t)(r->end - r->p));
 
-        r->has_projection |= begins_with(r, "c ind ") || begins_with(r, "c p ");
+        r->names_variables |= begins_with(r, "c ind ") || begins_with(r, "c p ");
         r->p = newline ? newline + 1 : r->end;
 }
 

@@ -8,7 +8,7 @@ struct cnf_reader {
         const char *base, *p, *end; /* the input, which is borrowed */
         int64_t variables, clauses; /* as the header announces them; -1 before it was read */
         bool is_in_clause;
-        bool has_projection; /* a comment so far names variables by number ("c ind 1 2 0", "c p show 1 2 0"): renumbering would change its meaning */
+        bool names_variables; /* a comment so far names variables by number ("c ind 1 2 0", "c p show 1 2 0"): renumbering would change its meaning */
 };
 
 /* True if `head`, the beginning of a text, is DIMACS: comments, if any, and the header "p cnf". Comments alone will do unless `needs_header`. */

@@ -580,8 +580,8 @@ int term_print(const struct term *t, const struct print_options *o, struct buffe
         choose_names(&p, t);
         for (begin_region(&p, t, true); p.n_frames > 0;) {
                 step(&p);
-                if (p.options->most > 0 && ret->size - p.begin > p.options->most)
-                        return errorf(-EFBIG, "the text would be longer than %zu bytes", p.options->most);
+                if (p.options->term_bytes_most > 0 && ret->size - p.begin > p.options->term_bytes_most)
+                        return errorf(-EFBIG, "the text would be longer than %zu bytes", p.options->term_bytes_most);
         }
         return buffer_error(ret);
 }

@@ -9,9 +9,9 @@
 
 struct print_options {
         enum dialect dialect;
-        bool no_lets;      /* write out each occurrence of a term */
-        bool decimal_bits; /* (_ bv1 64) where that is shorter than #x0000000000000001 */
-        size_t most;       /* bytes: -EFBIG when the text of one term would be larger; 0: no limit */
+        bool no_lets;           /* write out each occurrence of a term */
+        bool decimal_bits;      /* (_ bv1 64) where that is shorter than #x0000000000000001 */
+        size_t term_bytes_most; /* -EFBIG when the text of one term would be larger; 0: no limit */
 };
 
 int term_print(const struct term *t, const struct print_options *o, struct buffer *ret); /* `o` NULL: 2.6 */

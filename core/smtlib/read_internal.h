@@ -122,7 +122,7 @@ void reader_unbind(struct reader *r, size_t trail); /* undoes the bindings beyon
 /* Ends the bindings of the trail from `from` up to `to` and keeps later ones: new entries give the symbols the meaning that they had before. So a
  * datatype's parameters end while its constructors stay. */
 void reader_rebind(struct reader *r, size_t from, size_t to);
-/* Notes that the symbol is used and not declared. Fails if the script that this one was made of declares it (script_options.before). */
+/* Notes that the symbol is used and not declared. Fails if the script that this one was made of declares it (script_options.original_bank). */
 void reader_miss(struct reader *r, size_t at, const struct symbol *s);
 static inline const struct binding *binding_of(const struct symbol *s)
 {

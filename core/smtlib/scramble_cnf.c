@@ -41,7 +41,7 @@ int scramble_cnf(struct slice bytes, uint64_t seed, struct buffer *ret)
         cnf_reader_init(&reader, bytes);
         if ((r = cnf_read(&reader, &f)) < 0)
                 return r;
-        if (reader.has_projection)
+        if (reader.names_variables)
                 return errorf(-ENOTSUP, "cannot scramble this: a comment (c ind, c p) names variables by their numbers");
         if (f->variables == 0)
                 return errorf(-ENOTSUP, "cannot scramble this: no variable occurs");

@@ -68,7 +68,7 @@ struct script_options {
         bool is_dialect_fixed;          /* ignore the input's :smt-lib-version */
         struct bank *bank;              /* to read into; NULL: a new one */
         bool is_strict;                 /* an unknown symbol or command is an error; else its command becomes opaque */
-        struct bank *before;            /* NULL, or that of the script before a change: a name that only this bank declares is an error */
+        struct bank *original_bank;     /* NULL, or that of the script before a change: a name that only this bank declares is an error */
 };
 
 /* Reads a whole input. -EINVAL with a sentence (place, problem, remedy), -ENOMEM. `options` NULL: 2.6, not strict. Any depth is read, in time linear

@@ -6,7 +6,7 @@
 
 void reader_fail(struct reader *r, size_t offset, const char *format, ...)
 {
-        struct place place = place_of(r->bytes, offset);
+        struct text_position place = text_position_of(r->bytes, offset);
         char sentence[512];
 
         format_rest(sentence, format);
@@ -118,7 +118,7 @@ void reader_bind_sort(struct reader *r, const struct symbol *s, struct sort_bind
 
 void reader_miss(struct reader *r, size_t at, const struct symbol *s)
 {
-        const struct symbol *before = r->options->before ? symbol_find(r->options->before, s->name) : NULL;
+        const struct symbol *before = r->options->original_bank ? symbol_find(r->options->original_bank, s->name) : NULL;
 
         ((struct symbol *)s)->is_missed = true;
         if (before && before->is_declared && !before->is_missed)

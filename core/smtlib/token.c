@@ -236,10 +236,10 @@ void token_add_symbol(struct buffer *b, struct slice symbol)
         buffer_adds(b, is_simple ? "" : "|");
 }
 
-struct place place_of(struct slice bytes, size_t offset)
+struct text_position text_position_of(struct slice bytes, size_t offset)
 {
         const char *p = bytes.data, *end = p + MIN(offset, bytes.size);
-        struct place place = {.line = 1};
+        struct text_position place = {.line = 1};
 
         for (const char *newline; p < end && (newline = memchr(p, '\n', (size_t)(end - p))); p = newline + 1)
                 place.line++;

@@ -59,7 +59,7 @@ bool word_is_reserved(struct slice s);
 void token_add_symbol(struct buffer *b, struct slice symbol);
 
 /* Line and column of a byte, both from 1; columns count bytes. For messages: it is slow, as it counts from the beginning of the input. */
-struct place {
+struct text_position {
         size_t line, column;
 };
-struct place place_of(struct slice bytes, size_t offset);
+struct text_position text_position_of(struct slice bytes, size_t offset);

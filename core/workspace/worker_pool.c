@@ -285,7 +285,7 @@ static void put_probe(void *user, const char *host, const struct cluster_probe *
         s->n++;
 }
 
-void pool_share(struct worker_pool *p)
+void pool_store_probes(struct worker_pool *p)
 {
         struct store_update u = {.store = workspace_store(p->workspace)};
         struct sharing s = {.pool = p};

@@ -11,7 +11,7 @@
  * (TABLE_META, "cluster/<name>/toolchain"). Until it has one, no build of such a solver is known.
  *
  * The last probe of each node (cluster.h) is kept for two weeks (TABLE_META, "cluster/<name>/probe/<version>/<host>": nanoseconds, time), so that
- * nodes of separate commands are judged as one cluster. Probes are read when an engine is attached, and written by pool_share().
+ * nodes of separate commands are judged as one cluster. Probes are read when an engine is attached, and written by pool_store_probes().
  *
  * Threads: any. Pools live as long as the workspace. */
 #pragma once
@@ -67,7 +67,7 @@ unsigned pool_count_slots(struct worker_pool *p);
 /* For the engine: calls `retry` when a waiting job may get a slot. NULL: no calls. */
 void pool_attach(struct worker_pool *p, void (*retry)(void *user), void *user);
 /* Stores the probes of this process's nodes. Call it when no pool calls `retry` any more, as another process may hold up the write. */
-void pool_share(struct worker_pool *p);
+void pool_store_probes(struct worker_pool *p);
 
 /* The query that waits for a worker and learns the machine, and the toolchain if solvers are built there. The value is empty. */
 int query_machine(struct worker_pool *p, struct query **ret);

@@ -86,7 +86,7 @@ int workspace_open(const char *dir, int flags, struct workspace **ret)
                 return errno == ENOENT ? workspace_none_at(dir) : errorf(-errno, "cannot open the store %s: %s", dir, strerror(errno));
         w = allocate(1, sizeof(*w));
         w->wait_ns = UINT64_MAX;
-        git_may_begin();
+        git_begin_unless_delayed();
         pthread_mutex_init(&w->lock, NULL);
         r = snprintf(w->dir, sizeof(w->dir), "%s", absolute) < PATH_SIZE ? path_join(w->config, w->dir, "config") : -ENAMETOOLONG;
         if (r == 0)
@@ -157,7 +157,7 @@ static void attach_pools(void *workspace, struct engine *e)
         for (size_t i = 0; i < w->n_pools; i++)
                 pool_attach(w->pools[i], e ? look_again : NULL, e);
         for (size_t i = 0; !e && i < w->n_pools; i++)
-                pool_share(w->pools[i]);
+                pool_store_probes(w->pools[i]);
 }
 
 int workspace_engine(struct workspace *w, const struct engine_options *options, struct engine **ret)

@@ -102,7 +102,7 @@ void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t ge
                 slot->token = MIXED;
 }
 
-bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token)
+bool kernel_cache_swap_token(struct kernel_cache *k, uint64_t ino, uint64_t token)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&k->lock);
         struct seen *slot = seen_slot(k->pages, ino);

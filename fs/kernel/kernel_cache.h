@@ -17,7 +17,7 @@ struct kernel_cache *kernel_cache_new(void);
 void kernel_cache_free(struct kernel_cache *k);
 
 /* Call it when the kernel gets a size that may not be that of the next open. The kernel pads its pages with NULs up to this size, so from now on no
- * token is known of them (kernel_cache_pages()). */
+ * token is known of them (kernel_cache_swap_token()). */
 void kernel_cache_placeholder(struct kernel_cache *k, uint64_t ino);
 bool kernel_cache_had_placeholder(struct kernel_cache *k, uint64_t ino);
 
@@ -28,7 +28,7 @@ bool kernel_cache_listing(struct kernel_cache *k, uint64_t ino, uint64_t generat
 void kernel_cache_listing_sent(struct kernel_cache *k, uint64_t ino, uint64_t generation, bool first);
 
 /* True if the pages that the kernel keeps of a file carry this token (a hash of their value); sets the token in any case. */
-bool kernel_cache_pages(struct kernel_cache *k, uint64_t ino, uint64_t token);
+bool kernel_cache_swap_token(struct kernel_cache *k, uint64_t ino, uint64_t token);
 
 /* Makes the kernel forget the placeholder. A reader that does not ask for the size first (sendfile and splice, as in some cats) would
  * still get no more than the placeholder's size. So the kernel also gets the last page (n bytes at offset), which makes the file long enough.

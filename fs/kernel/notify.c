@@ -96,7 +96,7 @@ static void forget_commit(struct notify *n, const struct remeasured *r, uint32_t
 {
         for (int cached = 0; cached <= 1; cached++) {
                 struct view v = {.solver = r->solver, .cached = cached, .setting = r->has_seed ? SETTING_SEED : SETTING_NONE, .n = r->seed};
-                const struct inode inode = {.commit = commit, .item = r->info};
+                const struct inode inode = {.commit = commit, .item = r->case_id};
 
                 forget_view(n, &v, inode);
                 if (r->has_seed) /* the tree has no cells with a seed and a time limit */
@@ -205,12 +205,12 @@ static void forget(void *user, const struct remeasured *r)
         const struct notify *n = f->notify;
         struct remeasured its = *r; /* in the solver of each commit that has the program */
 
-        f->is_all |= r->info == 0;
-        if (r->info == 0)
+        f->is_all |= r->case_id == 0;
+        if (r->case_id == 0)
                 return;
         read_lists(f);
         if (f->n_inputs > 0)
-                cases_get(workspace_cases(tree_workspace(n->tree)), r->info, &info);
+                cases_get(workspace_cases(tree_workspace(n->tree)), r->case_id, &info);
         for (size_t i = lower_bound(&r->program, n->shown, n->n_shown, sizeof(*n->shown), digest_compare);
              i < n->n_shown && digest_equal(&n->shown[i].program, &r->program); i++) {
                 its.solver = n->shown[i].solver;
@@ -372,12 +372,12 @@ static int watch(struct notify *n, const char *store)
         return r < 0 ? errorf(r, "cannot watch %s: %s", store, strerror(-r)) : 0;
 }
 
-int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret)
+int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool sees_no_opens, struct notify **ret)
 {
         struct notify *n = allocate(1, sizeof(*n));
         int r;
 
-        *n = (struct notify){.tree = t, .nodes = nodes, .fuse = fuse, .pages = pages ? 0 : -1, .watch = -1, .asked = -1};
+        *n = (struct notify){.tree = t, .nodes = nodes, .fuse = fuse, .pages = sees_no_opens ? 0 : -1, .watch = -1, .asked = -1};
         pthread_mutex_init(&n->lock, NULL);
         n->seen = runs_remeasured(tree_workspace(t));
         n->recipes = workspace_recipes_changed(tree_workspace(t));

@@ -10,8 +10,8 @@
 
 struct notify;
 
-/* `pages`: for a mount of finished values, which sees no opens (session_cached.c): also drops folders' pages, and gives changed files other nodes. */
-int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool pages, struct notify **ret);
+/* `sees_no_opens`: for a mount of finished values (session_cached.c): also drops folders' pages, and gives changed files other nodes. */
+int notify_start(struct tree *t, struct node_map *nodes, struct fuse_session *fuse, bool sees_no_opens, struct notify **ret);
 /* Answers a getxattr with ENODATA once the kernel knows all changes so far. A command that changed the config sends one, so that later readers see
  * the change. */
 void notify_settle(struct notify *n, fuse_req_t req);

@@ -26,7 +26,7 @@ static int node_attributes(struct session *s, const struct node *n, struct stat 
 
         if (r < 0)
                 return r;
-        /* without OPENDIR only a question for its attributes says that a folder will be listed: list_check() */
+        /* without OPENDIR only a question for its attributes says that a folder will be listed: list_drop_outdated() */
         is_asked_first = s->no_opendir && node_type(n) == NODE_FOLDER && tree_list_generation(s->tree, n) != LISTING_FIXED;
         if (!*ready || is_asked_first)
                 *timeout = 0;
@@ -137,7 +137,7 @@ int session_stat(struct session *s, fuse_ino_t node, struct stat *ret, double *r
         int r;
 
         *ret_timeout = 0;
-        if (writing_is(node))
+        if (is_new_case_ino(node))
                 return writing_stat(s->writing, node, ret);
         r = session_node(s, node, &n) ?: node_attributes(s, &n, ret, ret_timeout, &ready);
         if (r == 0 && file_held_size(s, &n, node, ready, ret))
@@ -153,7 +153,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *)
         int r = session_stat(s, ino, &st, &timeout);
 
         if (r == 0 && s->no_opendir && S_ISDIR(st.st_mode) && timeout == 0)
-                list_check(s, ino);
+                list_drop_outdated(s, ino);
         if (r == 0)
                 fuse_reply_attr(req, &st, timeout);
         else

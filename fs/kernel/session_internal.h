@@ -67,7 +67,7 @@ void session_forget(struct session *s, fuse_ino_t node, uint64_t times);
 /* -- folders -- */
 
 /* For mounts without OPENDIR, where the kernel asks for a folder's attributes before it lists it: drops the kernel's listing if that is outdated. */
-void list_check(struct session *s, fuse_ino_t ino);
+void list_drop_outdated(struct session *s, fuse_ino_t ino);
 void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void list_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
 void list_read_plus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
@@ -121,7 +121,7 @@ struct writing *writing_new(void);
 void writing_free(struct writing *w);
 bool writing_is_idle(struct writing *w);
 
-bool writing_is(fuse_ino_t ino); /* true for the number of a file being written, or just written */
+bool is_new_case_ino(fuse_ino_t ino); /* true for the number of a file being written, or just written */
 int writing_stat(struct writing *w, fuse_ino_t ino, struct stat *ret);
 /* Looks up the name of a file just written to cases/. */
 bool writing_lookup(struct session *s, const char *name, struct fuse_entry_param *ret);

@@ -31,7 +31,7 @@ void list_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
                 fuse_reply_err(req, r == -ENOSYS ? ENOSYS : session_error(r, "opendir", NULL));
 }
 
-void list_check(struct session *s, fuse_ino_t ino)
+void list_drop_outdated(struct session *s, fuse_ino_t ino)
 {
         cleanup_node struct node dir = {0};
         bool may_keep;

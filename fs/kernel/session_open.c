@@ -177,7 +177,7 @@ bool file_held_size(struct session *s, const struct node *n, fuse_ino_t node, bo
 static void tell_value(struct session *s, struct handle *h)
 {
         kernel_cache_telling(s->kernel_cache);
-        if (!handle_told(s, h) && !kernel_cache_pages(s->kernel_cache, h->node, content_hash(&h->content)) && s->fuse) {
+        if (!handle_told(s, h) && !kernel_cache_swap_token(s->kernel_cache, h->node, content_hash(&h->content)) && s->fuse) {
                 char page[PAGE];
                 size_t n;
                 off_t offset = last_page(&h->content, page, &n);
@@ -272,7 +272,7 @@ void file_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         cleanup_node struct node n = {0};
         int r;
 
-        if (writing_is(ino)) /* just written: its name is taken, and its bytes are readable by the case's id */
+        if (is_new_case_ino(ino)) /* just written: its name is taken, and its bytes are readable by the case's id */
                 r = (fi->flags & O_ACCMODE) != O_RDONLY ? -EEXIST : -ENOENT;
         else if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & O_TRUNC))
                 r = -EROFS;
@@ -337,7 +337,7 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
         struct handle *h = (struct handle *)(uintptr_t)fi->fh;
         int r;
 
-        if (writing_is(ino)) {
+        if (is_new_case_ino(ino)) {
                 fuse_reply_err(req, EACCES); /* opened for writing */
                 return;
         }
@@ -350,7 +350,7 @@ void file_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct
 
 void file_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-        if (writing_is(ino)) {
+        if (is_new_case_ino(ino)) {
                 write_release(req, ino, fi);
                 return;
         }

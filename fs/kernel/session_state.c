@@ -46,7 +46,7 @@ static int state_value(struct session *s, fuse_ino_t ino, const char *name, stru
         cleanup(state_done) struct state state = {0};
         int r;
 
-        if (strncmp(name, state_prefix, sizeof(state_prefix) - 1) != 0 || writing_is(ino))
+        if (strncmp(name, state_prefix, sizeof(state_prefix) - 1) != 0 || is_new_case_ino(ino))
                 return -ENODATA; /* not ENOSYS: that would hold for every file, for good */
         name += sizeof(state_prefix) - 1;
         r = session_node(s, ino, &n);

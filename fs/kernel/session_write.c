@@ -78,7 +78,7 @@ static struct new_case *new_case_of(struct writing *w, fuse_ino_t ino)
         return n ? new_case_ref(n) : NULL;
 }
 
-bool writing_is(fuse_ino_t ino)
+bool is_new_case_ino(fuse_ino_t ino)
 {
         return inode_is_other(ino, INODE_NEW_CASE);
 }
@@ -341,7 +341,7 @@ void write_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
         struct writing_request *w;
 
-        if (!writing_is(ino))
+        if (!is_new_case_ino(ino))
                 fuse_reply_err(req, 0);
         else if ((w = request_new(req, do_flush, ino, fi, 0)))
                 hand_over(w);
@@ -439,14 +439,14 @@ static void do_setattr(const struct writing_request *w)
 {
         struct session *s = session_of(w->req);
         fuse_ino_t ino = w->ino;
-        cleanup(new_case_unrefp) struct new_case *n = writing_is(ino) ? new_case_of(s->writing, ino) : NULL;
+        cleanup(new_case_unrefp) struct new_case *n = is_new_case_ino(ino) ? new_case_of(s->writing, ino) : NULL;
         double timeout;
         struct stat st;
         int r = 0;
 
         if (n && (w->which & FUSE_SET_ATTR_SIZE))
                 r = new_case_truncate(n, w->attr.st_size);
-        else if (!n && ((!writing_is(ino) && !is_cases(s, ino)) || (w->which & FUSE_SET_ATTR_SIZE)))
+        else if (!n && ((!is_new_case_ino(ino) && !is_cases(s, ino)) || (w->which & FUSE_SET_ATTR_SIZE)))
                 r = -EROFS;
         if (r == 0)
                 r = session_stat(s, ino, &st, &timeout);
@@ -464,13 +464,13 @@ void write_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int which,
                 return;
         w->attr = *attr;
         w->which = which;
-        writers_do(writing_is(ino) ? session_of(req)->writers : session_of(req)->namers, &w->chore);
+        writers_do(is_new_case_ino(ino) ? session_of(req)->writers : session_of(req)->namers, &w->chore);
 }
 
 void write_setxattr(fuse_req_t req, fuse_ino_t ino, const char *, const char *, size_t, int)
 {
         /* cp -p and install set access control lists, and accept that there are none */
-        fuse_reply_err(req, writing_is(ino) ? EOPNOTSUPP : EROFS);
+        fuse_reply_err(req, is_new_case_ino(ino) ? EOPNOTSUPP : EROFS);
 }
 
 static void do_release(const struct writing_request *w)

@@ -16,7 +16,7 @@ struct tree *tree_open(struct workspace *w, struct engine *e, bool finished)
         t->finished = finished;
         t->uid = geteuid();
         t->gid = getegid();
-        t->started = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();
+        t->store_mtime = stat(workspace_dir(w), &st) == 0 ? st.st_mtime : now_seconds();
         pthread_mutex_init(&t->lock, NULL);
         t->lookup_cache = lookup_cache_new();
         t->held = held_nodes_new();
@@ -361,7 +361,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
 {
         enum node_type type = node_type(n);
         mode_t mode = type == NODE_LINK ? 0777 : n->route->takes ? 0755 : type == NODE_FOLDER || n->route->executable ? 0555 : 0444;
-        int64_t mtime = t->started;
+        int64_t mtime = t->store_mtime;
         uint64_t size = 0;
         int r = 0;
 
@@ -391,7 +391,7 @@ int tree_stat(struct tree *t, const struct node *n, struct stat *ret, bool *read
         ret->st_size = (off_t)size;
         ret->st_blocks = (blkcnt_t)((size + 511) / 512);
         if (n->route->mtime && n->route->mtime(t, n, &mtime) < 0)
-                mtime = t->started;
+                mtime = t->store_mtime;
         ret->st_mtime = ret->st_atime = ret->st_ctime = mtime;
         return 0;
 }

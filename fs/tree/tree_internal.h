@@ -8,7 +8,7 @@ struct tree {
         struct workspace *workspace; /* borrowed */
         struct engine *engine;       /* borrowed; may be NULL */
         bool finished;               /* without rows that start work */
-        int64_t started;             /* seconds; mtime of the store's folder when the tree was opened, and of nodes that have no other */
+        int64_t store_mtime;         /* seconds; mtime of the store's folder when the tree was opened, and of nodes that have no other */
         uid_t uid;
         gid_t gid;
         struct lookup_cache *lookup_cache; /* owned */
@@ -19,11 +19,11 @@ struct tree {
         struct view *views; /* owned; by number; those known so far */
         size_t n_views;
         struct case_names *case_names; /* a ref */
-        struct passing {               /* names numbered while the store is read-only: index i has the number PASSING_FIRST - i */
+        struct temporary_name {        /* names numbered while the store is read-only: index i has the number TEMPORARY_FIRST - i */
                 enum name_space space;
                 char *name;
-        } * passing; /* owned */
-        size_t n_passing;
+        } * temporary_names; /* owned */
+        size_t n_temporary_names;
 };
 
 void tree_names_done(struct tree *t);

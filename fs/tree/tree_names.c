@@ -3,19 +3,19 @@
 
 /* -- numbers of names -- */
 
-#define PASSING_FIRST INODE_ITEM_MAX /* downwards from here; no store has so many numbers */
+#define TEMPORARY_FIRST INODE_ITEM_MAX /* downwards from here; no store has so many numbers */
 
 /* The number, until unmounted, of a name that a read-only store cannot number. Lock held. */
-static uint32_t passing_number(struct tree *t, enum name_space space, const char *name)
+static uint32_t temporary_number(struct tree *t, enum name_space space, const char *name)
 {
         size_t i;
 
-        for (i = 0; i < t->n_passing; i++)
-                if (t->passing[i].space == space && strcmp(t->passing[i].name, name) == 0)
+        for (i = 0; i < t->n_temporary_names; i++)
+                if (t->temporary_names[i].space == space && strcmp(t->temporary_names[i].name, name) == 0)
                         break;
-        if (i == t->n_passing)
-                list_add(t->passing, t->n_passing, (struct passing){space, copy_string(name)});
-        return PASSING_FIRST - (uint32_t)i;
+        if (i == t->n_temporary_names)
+                list_add(t->temporary_names, t->n_temporary_names, (struct temporary_name){space, copy_string(name)});
+        return TEMPORARY_FIRST - (uint32_t)i;
 }
 
 int tree_number(struct tree *t, enum name_space space, const char *name, uint32_t *ret)
@@ -27,22 +27,23 @@ int tree_number(struct tree *t, enum name_space space, const char *name, uint32_
         if (r != -ENOENT || !store_read_only(s))
                 return r;
         held = hold(&t->lock);
-        *ret = passing_number(t, space, name);
+        *ret = temporary_number(t, space, name);
         return 0;
 }
 
-/* NULL: not a passing number. */
-static char *passing_name(struct tree *t, enum name_space space, uint32_t number)
+/* NULL: not a temporary number. */
+static char *temporary_name(struct tree *t, enum name_space space, uint32_t number)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&t->lock);
-        uint32_t i = PASSING_FIRST - number;
+        uint32_t i = TEMPORARY_FIRST - number;
 
-        return number <= PASSING_FIRST && i < t->n_passing && t->passing[i].space == space ? copy_string(t->passing[i].name) : NULL;
+        return number <= TEMPORARY_FIRST && i < t->n_temporary_names && t->temporary_names[i].space == space ? copy_string(t->temporary_names[i].name)
+                                                                                                             : NULL;
 }
 
 int tree_name(struct tree *t, enum name_space space, uint32_t number, char **ret)
 {
-        *ret = passing_name(t, space, number);
+        *ret = temporary_name(t, space, number);
         return *ret ? 0 : names_name(workspace_store(t->workspace), space, number, ret);
 }
 
@@ -152,7 +153,7 @@ int tree_inode_view(struct tree *t, const struct inode *i, struct view *ret)
 void tree_names_done(struct tree *t)
 {
         free(t->views);
-        for (size_t i = 0; i < t->n_passing; i++)
-                free(t->passing[i].name);
-        free(t->passing);
+        for (size_t i = 0; i < t->n_temporary_names; i++)
+                free(t->temporary_names[i].name);
+        free(t->temporary_names);
 }

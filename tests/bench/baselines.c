@@ -575,7 +575,7 @@ struct composed {
 static void composed_init(struct learner *l, void *state)
 {
         struct composed *c = state;
-        const struct parts *p = c->parts = l->settings.method->parts;
+        const struct parts *p = c->parts = l->settings.method->parameters;
 
         c->seen = (struct seen){.features = l->features,
                                 .sum = allocate(l->features, sizeof(double)),
@@ -706,5 +706,5 @@ bool baseline_method(const char *selector, const char *allocation, struct method
 
 const char *baseline_allocation_of(const struct method *m)
 {
-        return ((const struct parts *)m->parts)->allocation_name;
+        return ((const struct parts *)m->parameters)->allocation_name;
 }

@@ -26,7 +26,7 @@ static void print_and_read(struct script *s, enum dialect d)
 {
         cleanup_buffer struct buffer text = {0};
         cleanup_script struct script *again = NULL;
-        struct print_options print = {.dialect = d, .most = TEXT_MOST};
+        struct print_options print = {.dialect = d, .term_bytes_most = TEXT_MOST};
         struct script_options o = {.dialect = d, .bank = s->bank, .is_dialect_fixed = true};
         int r = script_print(s, &print, &text);
 

@@ -316,12 +316,12 @@ START_TEST(test_an_era_does_not_change_other_builds)
 
         parse(MINIMAL);
         recipe_build_digest(list[0], &plain);
-        recipe_builds_digest(list[0], &all);
+        recipe_eras_digest(list[0], &all);
         ck_assert(digest_equal(&plain, &all));
         parse(ERAS);
         recipe_build_digest(list[0], &other);
         ck_assert(digest_equal(&plain, &other));
-        recipe_builds_digest(list[0], &other);
+        recipe_eras_digest(list[0], &other);
         ck_assert(!digest_equal(&plain, &other));
         for (size_t i = 0; i < 4; i++) {
                 recipe_build_digest(list[0]->eras[i], &other);
@@ -346,7 +346,7 @@ START_TEST(test_a_binary_is_run_in_its_own_way)
         cleanup_buffer struct buffer printed = {0};
 
         parse(text);
-        ck_assert(list[0]->has_calls && !list[1]->has_calls); /* a variant has its solver's way, and its own */
+        ck_assert(list[0]->binary_has_own_run && !list[1]->binary_has_own_run); /* a variant has its solver's way, and its own */
         ck_assert_str_eq(list[0]->run, "{bin} {case}");
         ck_assert_str_eq(list[0]->eras[0]->run, "{bin} {seed} -x {case}");
         ck_assert_int_eq(recipe_print(list[0], &printed), 0);
@@ -368,7 +368,7 @@ START_TEST(test_the_digest_for_all_commits_has_the_ways_of_binaries)
                 cleanup_free char *text = format_string("%s%s", binary, ways[i]);
 
                 parse(text);
-                recipe_builds_digest(list[0], &builds[i]);
+                recipe_eras_digest(list[0], &builds[i]);
                 done();
                 for (size_t k = 0; k < i; k++)
                         ck_assert(!digest_equal(&builds[k], &builds[i])); /* a changed way would have the results of the earlier one */
@@ -851,14 +851,14 @@ START_TEST(test_within)
         recipe_build_digest(list[0], &other);
         ck_assert(!digest_equal(&digest, &other));
         list[0]->repository = strdup("/r");
-        whole = recipe_whole(list[0], "76543210fedcba9876543210fedcba9876543210");
+        whole = recipe_within_host(list[0], "76543210fedcba9876543210fedcba9876543210");
         ck_assert_ptr_null(whole->within);
         ck_assert_str_eq(whole->submodules[0], "b=c");
         ck_assert_str_eq(whole->submodules[1], "deps/b=/r 76543210fedcba9876543210fedcba9876543210");
         ck_assert_str_eq(whole->paths[0], "src");
         recipe_unref(whole);
         parse(MINIMAL "submodule = a=elsewhere\nsubmodule = b=c\nwithin = a=h " COMMIT "\n");
-        whole = recipe_whole(list[0], "76543210fedcba9876543210fedcba9876543210"); /* there is one at a path */
+        whole = recipe_within_host(list[0], "76543210fedcba9876543210fedcba9876543210"); /* there is one at a path */
         ck_assert_uint_eq(strings_count(whole->submodules), 2);
         ck_assert_str_eq(whole->submodules[1], "a=. 76543210fedcba9876543210fedcba9876543210");
         recipe_unref(whole);
@@ -923,7 +923,7 @@ START_TEST(test_a_variant_of_a_released_program_reads_back)
         assert_ok(recipe_parse(text.data, "printed", "v", &again, &n));
         ck_assert_str_eq(again[0]->run, "{bin} -x {case}");
         ck_assert_uint_eq(again[0]->n_eras, 1);
-        ck_assert(!again[0]->has_calls);
+        ck_assert(!again[0]->binary_has_own_run);
         recipe_list_free(again, n);
         done();
 }

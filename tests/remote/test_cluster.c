@@ -431,7 +431,7 @@ START_TEST(test_a_head_that_was_stopped_reads_before_it_gives_up)
 
         cluster_attach(c, look_and_hold, NULL);
         runner_set_limits(t.runner, &(struct recipe_limits){.wall_ns = 2 * NSEC_PER_SEC, .memory = 1 << 30, .output = 1 << 20, .processes = 64});
-        ck_assert_int_eq(cluster_take(c, 0, 1, &other), -EAGAIN); /* launches the other worker, whose hello calls look() */
+        ck_assert_int_eq(cluster_take(c, 0, 1, &other), -EAGAIN); /* launches the other worker, whose hello calls retry() */
         ck_assert_int_eq(pthread_create(&thread, NULL, run_it, &t), 0);
         await_scratch();
         poll(NULL, 0, 200);

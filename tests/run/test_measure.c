@@ -696,7 +696,7 @@ END_TEST
 /* As jobs do it (job_runner()). */
 static struct fact *measured_in(struct measure_request *q)
 {
-        if (q->opened && !runner_becomes(q->opened, &q->runner))
+        if (q->opened && !runner_reuse(q->opened, &q->runner))
                 q->opened = runner_close(q->opened);
         if (!q->opened)
                 q->opened = runner_open(&q->runner);

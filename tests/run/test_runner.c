@@ -736,10 +736,10 @@ START_TEST(test_its_folder_is_gone)
                 struct run_result result = run_text(r, "x");
 
                 run_result_done(&result);
-                ck_assert(runner_becomes(r, &same));
+                ck_assert(runner_reuse(r, &same));
                 assert_ok(remove_tree(scratch));
                 ck_assert_int_lt(runner_run(r, &(struct run_input){.bytes = slice_string("x")}, -1, &result), 0);
-                ck_assert(!runner_becomes(r, &same));
+                ck_assert(!runner_reuse(r, &same));
                 runner_close(r);
         }
 }

@@ -403,7 +403,7 @@ START_TEST(test_sizes)
         ck_assert_uint_eq(term_dag_size(t), 101);
         assert_ok(term_print(t, NULL, &text)); /* lets keep it small */
         ck_assert_uint_lt(text.size, 10000);
-        ck_assert_int_eq(term_print(t, &(struct print_options){.no_lets = true, .most = 100000}, &text), -EFBIG);
+        ck_assert_int_eq(term_print(t, &(struct print_options){.no_lets = true, .term_bytes_most = 100000}, &text), -EFBIG);
         end();
 }
 END_TEST

@@ -90,11 +90,11 @@ START_TEST(test_spans)
                 ck_assert_uint_eq(token.begin, spans[i][0]);
                 ck_assert_uint_eq(token.end, spans[i][1]);
         }
-        ck_assert_uint_eq(place_of(text, 13).line, 2);
-        ck_assert_uint_eq(place_of(text, 13).column, 2);
-        ck_assert_uint_eq(place_of(text, 0).line, 1);
-        ck_assert_uint_eq(place_of(text, 0).column, 1);
-        ck_assert_uint_eq(place_of(text, 1000).line, 2); /* beyond the end is the end */
+        ck_assert_uint_eq(text_position_of(text, 13).line, 2);
+        ck_assert_uint_eq(text_position_of(text, 13).column, 2);
+        ck_assert_uint_eq(text_position_of(text, 0).line, 1);
+        ck_assert_uint_eq(text_position_of(text, 0).column, 1);
+        ck_assert_uint_eq(text_position_of(text, 1000).line, 2); /* beyond the end is the end */
 }
 END_TEST
 

@@ -62,7 +62,7 @@ START_TEST(test_findings_are_kept)
         cleanup_observation struct observation *f = NULL;
         uint32_t number;
 
-        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &number), 0);
+        ck_assert_int_eq(add(w, FINDING_SLOWDOWN, "(assert true)", &number), 0);
         ck_assert_uint_eq(number, 1);
         workspace_close(w);
         w = make_store();
@@ -140,11 +140,11 @@ START_TEST(test_the_same_bytes_are_found_once)
         cleanup_observations struct observations all = {0}, spr = {0};
         uint32_t first, again, other, third;
 
-        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &first), 0);
-        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &again), 1);
+        ck_assert_int_eq(add(w, FINDING_SLOWDOWN, "(assert true)", &first), 0);
+        ck_assert_int_eq(add(w, FINDING_SLOWDOWN, "(assert true)", &again), 1);
         ck_assert_uint_eq(first, again);
         ck_assert_int_eq(add(w, FINDING_CRASH, "(assert true)", &other), 0);
-        ck_assert_int_eq(add(w, FINDING_SPR, "(assert false)", &third), 0);
+        ck_assert_int_eq(add(w, FINDING_SLOWDOWN, "(assert false)", &third), 0);
         ck_assert_uint_eq(other, 2);
         ck_assert_uint_eq(third, 3);
         ck_assert_uint_eq(last_of(w, OF_CAMPAIGNS, 3), 3);
@@ -186,9 +186,9 @@ START_TEST(test_a_finding_by_another_measure)
         uint32_t by_time;
         unsigned pairs;
 
-        ck_assert_int_eq(add(w, FINDING_SPR, "(assert true)", &by_time), 0);
+        ck_assert_int_eq(add(w, FINDING_SLOWDOWN, "(assert true)", &by_time), 0);
         assert_ok(cases_add_unlisted(workspace_cases(w), "found.smt2", slice_string("(assert true)"), &f->case_id));
-        f->kind = FINDING_SPR;
+        f->kind = FINDING_SLOWDOWN;
         f->solver = 3;
         f->measure = JUDGE_MEMORY;
         f->threshold = 2;
@@ -217,7 +217,7 @@ START_TEST(test_marks)
         enum observation_mark mark;
         uint32_t number;
 
-        add(w, FINDING_SPR, "(assert true)", &number);
+        add(w, FINDING_SLOWDOWN, "(assert true)", &number);
         assert_ok(observation_mark_parse("a finding", "confirmed", &mark));
         assert_ok(observation_set_mark(w, OF_CAMPAIGNS, 3, number, mark, "https://example.org"));
         assert_ok(observation_get(w, OF_CAMPAIGNS, 3, number, &f));

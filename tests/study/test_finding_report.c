@@ -40,7 +40,7 @@ static void world(enum observation_kind kind)
         set_string(&f->reference, commits[0]);
         set_string(&f->target, commits[3]);
         observation_add_runs(f, f->reference, VERDICT_SAT, (const double[]){0.25}, 1);
-        observation_add_runs(f, f->target, kind == FINDING_SPR ? VERDICT_TIMEOUT : VERDICT_UNKNOWN, (const double[]){1.5}, 1);
+        observation_add_runs(f, f->target, kind == FINDING_SLOWDOWN ? VERDICT_TIMEOUT : VERDICT_UNKNOWN, (const double[]){1.5}, 1);
         assert_ok(observation_add(w, f));
 }
 
@@ -108,7 +108,7 @@ static void assert_is_silent(const char *text)
 
 START_TEST(test_nothing_is_known)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         assert_is_silent("responsible");
         assert_says("Each run had 1.5s of CPU time and");
         end();
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(test_a_search_that_is_not_finished)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         localized(3, true, false);
         assert_says("| one of 3 (`git log %.12s..%.12s`) | 0.250 | 1.500 |", commits[0], commits[3]);
         assert_says("not finished: they are not yet verified. `solverfs localize toy spr/%u` goes on", f->number);
@@ -146,7 +146,7 @@ START_TEST(test_what_is_found_on_a_cluster_is_not_found_here)
         char memory[] = "memory", label[] = "cluster";
         struct digest keys[4];
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         keys[0] = key_on(NULL, JUDGE_TIME);
         keys[1] = key_on(NULL, JUDGE_MEMORY);
         keys[2] = key_on(memory, JUDGE_TIME);
@@ -169,7 +169,7 @@ static int find_answer(void)
 
 START_TEST(test_a_search_that_is_not_finished_goes_on_when_asked)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         localized(3, true, false);
         assert_error(find_answer(), ENOENT);
         localized(0, false, true); /* by disturbed runs: an answer, if not the last */
@@ -184,7 +184,7 @@ START_TEST(test_a_commit_after_which_there_is_no_answer)
 {
         cleanup_culprits struct culprits all = {0};
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         breaks = true;
         localized(1, false, false);
         breaks = false;
@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(test_one_that_others_disturbed)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         localized(0, false, true);
         assert_is_silent("## Commits responsible");
         assert_says("while others had the core");
@@ -219,7 +219,7 @@ END_TEST
 
 START_TEST(test_a_finished_one)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         localized(1, false, false);
         assert_says("| `%.12s` (4) | 0.250 |", commits[3]);
         assert_is_silent("goes on");
@@ -232,7 +232,7 @@ END_TEST
 /* One commit is left, but the runs were used up before they verified it. */
 START_TEST(test_a_row_says_that_it_is_not_verified)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         for (int verified = 0; verified < 2; verified++) {
                 cleanup_localized struct localized *l = NULL;
                 cleanup_buffer struct buffer rows = {0};
@@ -251,7 +251,7 @@ START_TEST(test_what_makers_and_machine_are_called)
 {
         json_t *conditions;
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         assert_is_silent("cores)");
         conditions = json_pack("{s{ss} s{ss si ss ss}}", "versions", commits[0], "Toy version 1.2", "machine", "cpu", "Abacus 9", "cores", 3, "kernel",
                                "Linux 7.1", "host", "secret");
@@ -270,7 +270,7 @@ START_TEST(test_a_text_stays_in_its_cell)
         json_t *conditions;
 
         last_subject = "handle a || b in <let>";
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         conditions = json_pack("{s{ss}}", "versions", commits[3], "Toy `1|2`");
         shell("mkdir -p store/campaigns/toy/nightly");
         assert_ok(campaign_put_conditions(w, "toy", "nightly", conditions));
@@ -293,7 +293,7 @@ START_TEST(test_links_to_forges)
         };
         char setting[200];
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         assert_is_silent("/commit/");
         for (size_t i = 0; i < ARRAY_SIZE(forges); i++) {
                 snprintf(setting, sizeof(setting), "git -C repo config remote.origin.url %s", forges[i].address);
@@ -310,7 +310,7 @@ END_TEST
 
 START_TEST(test_not_reduced)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         assert_says("The input is not reduced; `solverfs reduce toy spr/%u` does that.", f->number);
         end();
 }
@@ -328,7 +328,7 @@ START_TEST(test_verify_goes_by_the_commit_responsible)
 {
         char line[120];
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         f->threshold = 1;
         snprintf(line, sizeof(line), "\nbefore='%s'\nafter='%s'\n", commits[0], commits[3]);
         assert_verifies(line, true);
@@ -351,7 +351,7 @@ START_TEST(test_a_program_that_is_not_here_is_quoted)
         static const char digest[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
         char version[200];
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         snprintf(version, sizeof(version), "exec:'/no where/z3' -st a'b c'@sha256:%s", digest);
         set_string(&f->reference, version);
         assert_verifies("\t\t$within '/no where/z3' -st 'ab c' ../case.smt2\n", true);
@@ -370,7 +370,7 @@ START_TEST(test_memory_is_not_verified)
 {
         cleanup_buffer struct buffer script = {0};
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         f->measure = JUDGE_MEMORY;
         ck_assert(!finding_has_verification(f));
         ck_assert_int_eq(finding_verification(w, solver, f, &script), -ENOENT);
@@ -383,7 +383,7 @@ START_TEST(test_pairs_of_runs)
 {
         static const char text[] = "(declare-const x Int)\n(declare-const y Int)\n(assert (> x 1))\n(assert (> y x))\n(check-sat)\n";
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         for (int side = 0; side < 2; side++) {
                 f->runs[side].amounts = realloc(f->runs[side].amounts, 3 * sizeof(double));
                 f->runs[side].n = 3;
@@ -405,14 +405,14 @@ END_TEST
 /* Older findings have no memory where newer ones have the most of it. */
 START_TEST(test_pairs_whose_reference_has_no_answer)
 {
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         f->measure = JUDGE_MEMORY;
         f->threshold = 2;
         for (int side = 0; side < 2; side++) {
                 f->runs[side].amounts = realloc(f->runs[side].amounts, 3 * sizeof(double));
                 f->runs[side].n = 3;
                 for (int i = 0; i < 3; i++)
-                        f->runs[side].amounts[i] = side ? 90e6 : i == 0 ? 0 : i == 1 ? observation_most(f->measure) : 20e6;
+                        f->runs[side].amounts[i] = side ? 90e6 : i == 0 ? 0 : i == 1 ? observation_no_answer_amount(f->measure) : 20e6;
         }
         assert_says("| 0 - 20000000 |\n");
         assert_says(" in 1 of 3 pairs of runs (33%%)");
@@ -426,7 +426,7 @@ START_TEST(test_seeds_of_a_case_that_is_gone)
         struct query *q = NULL;
         size_t before;
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         set_string(&solver->recipe->seed, "-s {n}");
         f->case_id = 999;
         assert_error(query_seeds(w, solver, f, &q), ENOENT);
@@ -443,7 +443,7 @@ START_TEST(test_explained)
 {
         cleanup_blob struct blob text = {0};
 
-        world(FINDING_SPR);
+        world(FINDING_SLOWDOWN);
         ck_assert_int_eq(observation_explained(w, f, EXPLAINED_OPTIONS, &text), -ENOENT);
         assert_ok(observation_explain(w, f, EXPLAINED_OPTIONS, "## Options\n\nold\n"));
         assert_ok(observation_explain(w, f, EXPLAINED_OPTIONS, "## Options\n\narith.solver=2 restores it\n"));

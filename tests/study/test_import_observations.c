@@ -150,7 +150,7 @@ START_TEST(test_a_finding_of_no_campaign_keeps_its_machine)
         world();
         assert_ok(workspace_open("there", 0, &there));
         assert_ok(cases_add_unlisted(workspace_cases(there), "c.smt2", slice_string("(assert (= 1 1))\n"), &f->case_id));
-        f->kind = FINDING_SPR;
+        f->kind = FINDING_SLOWDOWN;
         f->solver = solver->number;
         f->machine = "depot";
         set_string(&f->origin, COMPARED_ORIGIN);

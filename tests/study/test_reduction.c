@@ -111,7 +111,7 @@ START_TEST(test_a_slowdown)
 
         world();
         program("slow", "grep -q str.len \"$case\" && echo 'lasts 0.4' >&2; echo unsat");
-        f = finding(FINDING_SPR, input, "plain", "slow");
+        f = finding(FINDING_SLOWDOWN, input, "plain", "slow");
         observation_add_runs(f, f->reference, VERDICT_UNSAT, (const double[]){0.02}, 1);
         observation_add_runs(f, f->target, VERDICT_UNSAT, (const double[]){0.4}, 1);
         assert_reduced(f, smallest, "", INTEREST_SLOW);
@@ -135,19 +135,19 @@ START_TEST(test_more_effort_and_memory)
         program("plain", "echo 'conflicts: 1000' >&2; echo unsat");
         program("busy", "grep -q str.len \"$case\" && echo 'conflicts: 9000' >&2 || echo 'conflicts: 1000' >&2; echo unsat");
         program("greedy", "grep -q str.len \"$case\" && dd if=/dev/zero of=/dev/null bs=40000000 count=1 2>/dev/null; echo unsat");
-        f = finding(FINDING_SPR, input, "plain", "busy");
+        f = finding(FINDING_SLOWDOWN, input, "plain", "busy");
         f->measure = JUDGE_EFFORT;
         assert_reduced(f, smallest, "", INTEREST_SLOW);
         another = recipe_copy(solver->recipe); /* by another count it is another question */
         set_string(&another->effort[0], "decisions: ([0-9]+)");
         other = solver_with(solver, another);
-        f = finding(FINDING_SPR, input, "plain", "busy");
+        f = finding(FINDING_SLOWDOWN, input, "plain", "busy");
         f->measure = JUDGE_EFFORT;
         assert_error(finding_reduced(w, other, f, &known), ENOENT);
         assert_ok(finding_reduced(w, solver, f, &known));
         observation_unref(f);
         solver_unref(other);
-        f = finding(FINDING_SPR, input, "plain", "greedy");
+        f = finding(FINDING_SLOWDOWN, input, "plain", "greedy");
         f->measure = JUDGE_MEMORY;
         assert_reduced(f, smallest, "", INTEREST_SLOW);
         end();
@@ -163,7 +163,7 @@ START_TEST(test_no_more_effort)
 
         world();
         program("same", "echo unsat # as plain");
-        f = finding(FINDING_SPR, input, "plain", "same");
+        f = finding(FINDING_SLOWDOWN, input, "plain", "same");
         f->measure = JUDGE_MEMORY;
         q = query_of(f, 0);
         assert_error(engine_get(e, q, PRIORITY_PERSON, COMPUTE_IF_UNKNOWN, -1, &v), EINVAL);

@@ -9,7 +9,7 @@ static inline void put_finding(struct workspace *w, uint32_t solver, uint32_t ca
 {
         cleanup_observation struct observation *f = observation_new();
 
-        f->kind = FINDING_SPR;
+        f->kind = FINDING_SLOWDOWN;
         f->mark = MARK_CONFIRMED;
         f->solver = solver;
         f->case_id = case_id;

@@ -216,9 +216,9 @@ START_TEST(test_what_a_change_has_to_do_with_it)
 
                 for (size_t k = 0; k < ARRAY_SIZE(named); k++)
                         wanted |= strcmp(list.list[i].name, named[k]) == 0;
-                ck_assert_msg(option_belongs(&list.list[i], words.data) == wanted, "%s", list.list[i].name);
+                ck_assert_msg(option_is_in_patch(&list.list[i], words.data) == wanted, "%s", list.list[i].name);
         }
-        ck_assert(!option_belongs(&list.list[0], ""));
+        ck_assert(!option_is_in_patch(&list.list[0], ""));
 }
 END_TEST
 
@@ -345,7 +345,7 @@ START_TEST(test_planted_flips)
                         search(&m, 1, &r);
                         ck_assert(is_found(&m, &r));
                         ck_assert_uint_eq(m.confirmations, 1);
-                        ck_assert_uint_le(r.n_broken, seed % 5); /* those that were met */
+                        ck_assert_uint_le(r.n_dropped, seed % 5); /* those that were met */
                         most = MAX(most, r.tests);
                 }
         fprintf(stderr, "at most %zu tests\n", most);
@@ -417,7 +417,7 @@ START_TEST(test_nothing_to_find)
         cleanup_option_search_result struct option_search_result r = {0}, s = {0}, t = {0}, u = {0};
 
         search(&m, 1, &r); /* each alone, in groups and at once */
-        ck_assert(r.n == 0 && !r.is_cut_off && r.n_broken == 0);
+        ck_assert(r.n == 0 && !r.is_cut_off && r.n_dropped == 0);
         ck_assert_uint_lt(r.tests, 4 * N);
         cut.fails_after = 17;
         search(&cut, 2, &s);

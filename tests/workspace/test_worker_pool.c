@@ -16,7 +16,7 @@ static void open_store(void)
         assert_ok(workspace_open("store", 0, &workspace));
 }
 
-static struct worker_pool *open_with(char *command, unsigned workers, void (*look)(void *user))
+static struct worker_pool *open_with(char *command, unsigned workers, void (*retry)(void *user))
 {
         const char *solverfs = getenv("SOLVERFS_COMMAND");
         cleanup_buffer struct buffer worker = {0};
@@ -38,13 +38,13 @@ static struct worker_pool *open_with(char *command, unsigned workers, void (*loo
                                                         .idle_ns = 60 * NSEC_PER_SEC,
                                                         .patience_ns = 60 * NSEC_PER_SEC},
                              &p));
-        pool_attach(p, look, NULL);
+        pool_attach(p, retry, NULL);
         return p;
 }
 
-static struct worker_pool *open_place(unsigned workers, void (*look)(void *user))
+static struct worker_pool *open_place(unsigned workers, void (*retry)(void *user))
 {
-        return open_with(launch, workers, look);
+        return open_with(launch, workers, retry);
 }
 
 static void close_place(struct worker_pool *p)
@@ -137,7 +137,7 @@ static const char *uneven_in_a_command(const char *host, uint64_t ns)
         assert_ok(pool_lease(p, 0, never, NULL, &slot));
         pool_release(p, slot);
         pool_attach(p, NULL, NULL);
-        pool_share(p);
+        pool_store_probes(p);
         p->remote.look(&p->remote, copy_uneven, text);
         close_place(p);
         return text;
@@ -232,7 +232,7 @@ START_TEST(test_a_probe_is_as_old_as_the_hello_that_brought_it)
                 usleep(100000);
         pool_release(p, slot);
         pool_attach(p, NULL, NULL);
-        pool_share(p);
+        pool_store_probes(p);
         ck_assert_int_le(time_of_the_probe(), came);
         ck_assert_int_gt(time_of_the_probe(), 0);
         close_place(p);

@@ -30,7 +30,7 @@ static const struct remedy remedies[] = {
          "Bash since 5.2 puts what it found in the place of & in ${name//from/to}, which scripts of these sources do not expect"},
 };
 
-static void compiler_flags_done(struct compiler_flags *f)
+static void build_remedies_done(struct build_remedies *f)
 {
         buffer_done(&f->c);
         buffer_done(&f->cxx);
@@ -54,7 +54,7 @@ static bool is_error(struct slice log, const char *words)
 }
 
 /* Adds the remedy that a failed build's log points to. Returns the reason, for a comment. NULL: no new one. */
-static const char *compiler_flags_learn(struct compiler_flags *f, struct slice log)
+static const char *build_remedies_learn(struct build_remedies *f, struct slice log)
 {
         for (size_t i = 0; i < ARRAY_SIZE(remedies); i++) {
                 const struct remedy *m = &remedies[i];
@@ -176,7 +176,7 @@ bool draft_build_keys(struct draft *d, uint32_t commit, const struct draft_keys 
 
 bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct draft_keys *keys, struct made_list *ret)
 {
-        cleanup(compiler_flags_done) struct compiler_flags flags = {0};
+        cleanup(build_remedies_done) struct build_remedies taken = {0};
         cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, commit);
         bool with_switches = true;
 
@@ -187,17 +187,17 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
                 const char *why; /* the remedy for the next attempt, according to the log */
 
                 strings_free(keys->build);
-                keys->build = way_commands(way, &flags, with_switches);
+                keys->build = way_commands(way, &taken, with_switches);
                 attempt_text(keys->build, keys->submodules, &text);
                 use_recipe(&text);
-                note("building by %s%s%s", way->name, flags.last ? " with " : "", flags.last ?: "");
+                note("building by %s%s%s", way->name, taken.last ? " with " : "", taken.last ?: "");
                 record = build_commit(commit);
                 if (record->ok) {
                         take_made(tree, record, ret);
                         return true;
                 }
                 command_must(build_find(common.workspace, common.solver, commit, WITH_LOG, &whole));
-                why = compiler_flags_learn(&flags, SLICE(whole->log.data, whole->log.size));
+                why = build_remedies_learn(&taken, SLICE(whole->log.data, whole->log.size));
                 if (!why) {
                         const struct build_failure f = build_failure_of(SLICE(whole->log.data, whole->log.size));
 
@@ -205,8 +205,8 @@ bool draft_build(struct draft *d, uint32_t commit, const struct way *way, struct
                         build_failure_text(&f, &d->failed);
                         buffer_adds(&d->failed, d->failed.data[d->failed.size - 1] == '\n' ? "" : "\n");
                 }
-                if (!why && way->system == SYSTEM_CMAKE && draft_fetch_declared(d, commit, keys, &flags.cmake)) {
-                        flags.last = "what it clones";
+                if (!why && way->system == SYSTEM_CMAKE && draft_fetch_declared(d, commit, keys, &taken.cmake)) {
+                        taken.last = "what it clones";
                         why = "Its CMake clones the folders in fetched/, each at the commit that the name there stood for";
                 }
                 if (!why && with_switches && way->switches) {

@@ -37,12 +37,12 @@ enum build_system {
 };
 struct way {
         enum build_system system;
-        char *folder;      /* one level below the root; "": the root */
-        char *name;        /* the file that shows the build system: "src/CMakeLists.txt" */
-        char *configure;   /* SYSTEM_AUTOCONF: the command that makes `configure`, "autoconf"; SYSTEM_CONFIGURE: the one that calls it; else NULL */
-        const char *out;   /* CMake, meson: a name for the build folder, which the tree's root does not have; static */
-        char **switches;   /* the sources' own, that leave out parts no solver needs: "-DBUILD_TESTS=OFF"; NULL: none */
-        char **variables;  /* values for unset ones that the Makefile's includes use: "ROOT=.."; NULL: none */
+        char *folder;            /* one level below the root; "": the root */
+        char *name;              /* the file that shows the build system: "src/CMakeLists.txt" */
+        char *configure_command; /* SYSTEM_AUTOCONF: the command that makes `configure`, "autoconf"; SYSTEM_CONFIGURE: the one that calls it; else NULL */
+        const char *out;         /* CMake, meson: a name for the build folder, which the tree's root does not have; static */
+        char **switches;         /* the sources' own, that leave out parts no solver needs: "-DBUILD_TESTS=OFF"; NULL: none */
+        char **variables;        /* values for unset ones that the Makefile's includes use: "ROOT=.."; NULL: none */
 };
 struct way_list {
         struct way *list;
@@ -61,18 +61,18 @@ enum remedy_kind { /* what the next attempt changes after a failed build */
         REMEDY_IN_FOLDER, /* runs make in the folder build, where configure leaves the Makefile */
         REMEDY_OLD_BASH   /* has Bash read scripts as it did before 5.2 */
 };
-struct compiler_flags {
+struct build_remedies {
         unsigned taken, kinds; /* bits of the remedies taken: by index in build.c's table, and by enum remedy_kind */
         struct buffer c, cxx;  /* the compilers' commands, "gcc -fcommon"; empty: the usual compiler */
         struct buffer cmake;   /* " -DFETCHCONTENT_SOURCE_DIR_LIB=$PWD/fetched/lib": words for a shell */
         const char *last;      /* the remedy taken last, for people; static; NULL: none */
 };
-static inline bool has_remedy(const struct compiler_flags *f, enum remedy_kind k)
+static inline bool has_remedy(const struct build_remedies *f, enum remedy_kind k)
 {
         return f->kinds & 1U << k;
 }
 /* The commands of a build this way, as a recipe's `build` lines, with or without the switches; strings_free(). */
-char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches);
+char **way_commands(const struct way *w, const struct build_remedies *remedies, bool with_switches);
 /* The usual path of a program of this name in a build of this way; free(). */
 char *way_usual_output(const struct way *w, const char *program);
 /* The name of `way` if the tree can be built that way, else of the tree's first way; "": it has none. free(). */

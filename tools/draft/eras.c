@@ -62,7 +62,7 @@ static void write_era(uint32_t last, const struct draft_keys *keys, const char *
 /* Writes an era with the usual commands. `now`: the way of the draft's commit, which the era's tree does not have. */
 static void write_usual(struct draft *d, const struct era *e, const struct way *now)
 {
-        const struct compiler_flags none = {0};
+        const struct build_remedies none = {0};
         cleanup(draft_keys_done) struct draft_keys keys = {0};
         cleanup(git_tree_freep) git_tree *tree = draft_commit_tree(d, e->last);
         cleanup_ways struct way_list ways = ways_find(d->git, tree, false);

@@ -19,7 +19,7 @@ static void add_program(struct draft_program *p, const struct made *m)
 /* Adds the library that the loader misses, if the build made it. */
 static bool add_library(struct draft_program *p, const struct execute_result *x)
 {
-        char name[RUN_WORDS];
+        char name[RUN_QUOTE_MOST];
         const struct made *m = run_lacks_library(x, name) ? made_list_library(p->made, name) : NULL;
         bool is_new = m && p->n < ARRAY_SIZE(p->list);
 

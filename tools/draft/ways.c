@@ -48,7 +48,7 @@ void ways_done(struct way_list *l)
         for (size_t i = 0; i < l->n; i++) {
                 free(l->list[i].folder);
                 free(l->list[i].name);
-                free(l->list[i].configure);
+                free(l->list[i].configure_command);
                 strings_free(l->list[i].switches);
                 strings_free(l->list[i].variables);
         }
@@ -69,9 +69,9 @@ static void add_way(struct way_search *f, const git_tree *tree, const char *fold
 
         w.name = format_string("%s%s%s", folder, *folder ? "/" : "", s->file);
         if (!f->names_only && s->system == SYSTEM_CONFIGURE)
-                w.configure = call_of(e, "", s->file);
+                w.configure_command = call_of(e, "", s->file);
         if (!f->names_only && s->system == SYSTEM_AUTOCONF)
-                w.configure = configure_maker(tree);
+                w.configure_command = configure_maker(tree);
         if (!f->names_only && s->system == SYSTEM_MAKE)
                 makefile_variables(f->git, f->root, tree, folder, e, &w.variables);
         if (!f->names_only)
@@ -162,12 +162,12 @@ static void add_folder(struct buffer *b, const char *name)
 
 /* Adds CC='…' and CXX='…', each between `before` and `behind`: in front of a command as its environment, after `make` as its arguments, as a Makefile's
  * own variables override the environment's. */
-static void add_compilers(struct buffer *b, const struct compiler_flags *flags, const char *before, const char *behind)
+static void add_compilers(struct buffer *b, const struct build_remedies *remedies, const char *before, const char *behind)
 {
-        if (flags->c.size > 0)
-                buffer_addf(b, "%sCC='%s'%s", before, flags->c.data, behind);
-        if (flags->cxx.size > 0)
-                buffer_addf(b, "%sCXX='%s'%s", before, flags->cxx.data, behind);
+        if (remedies->c.size > 0)
+                buffer_addf(b, "%sCC='%s'%s", before, remedies->c.data, behind);
+        if (remedies->cxx.size > 0)
+                buffer_addf(b, "%sCXX='%s'%s", before, remedies->cxx.data, behind);
 }
 
 /* Adds "cd FOLDER && " unless the way is that of the root. */
@@ -190,58 +190,58 @@ static void add_words(struct buffer *b, char *const *words)
 }
 
 /* Each of these adds the build's commands, a line each. */
-static void commands_configure(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b)
+static void commands_configure(const struct way *w, const struct build_remedies *remedies, char *const *switches, struct buffer *b)
 {
         if (w->system == SYSTEM_AUTOCONF) {
                 enter(b, w);
-                buffer_addf(b, "%s\n", w->configure);
+                buffer_addf(b, "%s\n", w->configure_command);
         }
         enter(b, w);
-        add_compilers(b, flags, "", " ");
-        buffer_adds(b, w->system == SYSTEM_AUTOCONF ? "./configure" : w->configure);
+        add_compilers(b, remedies, "", " ");
+        buffer_adds(b, w->system == SYSTEM_AUTOCONF ? "./configure" : w->configure_command);
         add_words(b, switches);
         buffer_adds(b, "\n");
         enter(b, w);
-        buffer_adds(b, has_remedy(flags, REMEDY_IN_FOLDER) ? "make -C build -j{jobs}\n" : "make -j{jobs}\n");
+        buffer_adds(b, has_remedy(remedies, REMEDY_IN_FOLDER) ? "make -C build -j{jobs}\n" : "make -j{jobs}\n");
 }
 
-static void commands_make(const struct way *w, const struct compiler_flags *flags, char *const *, struct buffer *b)
+static void commands_make(const struct way *w, const struct build_remedies *remedies, char *const *, struct buffer *b)
 {
         enter(b, w);
         buffer_adds(b, "make -j{jobs}");
         add_words(b, w->variables);
-        add_compilers(b, flags, " ", "");
+        add_compilers(b, remedies, " ", "");
         buffer_adds(b, "\n");
 }
 
-static void commands_out_of_tree(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b)
+static void commands_out_of_tree(const struct way *w, const struct build_remedies *remedies, char *const *switches, struct buffer *b)
 {
         const bool cmake = w->system == SYSTEM_CMAKE;
 
-        add_compilers(b, flags, "", " ");
+        add_compilers(b, remedies, "", " ");
         buffer_addf(b, cmake ? "cmake -B %s -S " : "meson setup %s ", w->out);
         add_folder(b, *w->folder ? w->folder : ".");
         if (cmake)
-                buffer_addf(b, "%s -DBUILD_SHARED_LIBS=%s -DBUILD_TESTING=OFF", has_remedy(flags, REMEDY_OWN_TYPE) ? "" : " -DCMAKE_BUILD_TYPE=Release",
-                            has_remedy(flags, REMEDY_SHARED) ? "ON" : "OFF");
+                buffer_addf(b, "%s -DBUILD_SHARED_LIBS=%s -DBUILD_TESTING=OFF", has_remedy(remedies, REMEDY_OWN_TYPE) ? "" : " -DCMAKE_BUILD_TYPE=Release",
+                            has_remedy(remedies, REMEDY_SHARED) ? "ON" : "OFF");
         else
-                buffer_addf(b, " --buildtype=release -Ddefault_library=%s", has_remedy(flags, REMEDY_SHARED) ? "shared" : "static");
+                buffer_addf(b, " --buildtype=release -Ddefault_library=%s", has_remedy(remedies, REMEDY_SHARED) ? "shared" : "static");
         add_words(b, switches);
-        buffer_adds(b, flags->cmake.data ?: "");
+        buffer_adds(b, remedies->cmake.data ?: "");
         buffer_adds(b, "\n");
         buffer_addf(b, cmake ? "cmake --build %s -j{jobs}\n" : "ninja -C %s -j{jobs}\n", w->out);
 }
 
-char **way_commands(const struct way *w, const struct compiler_flags *flags, bool with_switches)
+char **way_commands(const struct way *w, const struct build_remedies *remedies, bool with_switches)
 {
-        static void (*const commands[])(const struct way *w, const struct compiler_flags *flags, char *const *switches, struct buffer *b) = {
+        static void (*const commands[])(const struct way *w, const struct build_remedies *remedies, char *const *switches, struct buffer *b) = {
                 [SYSTEM_CMAKE] = commands_out_of_tree, [SYSTEM_MESON] = commands_out_of_tree, [SYSTEM_CONFIGURE] = commands_configure,
                 [SYSTEM_AUTOCONF] = commands_configure, [SYSTEM_MAKE] = commands_make, };
-        const bool old_bash = has_remedy(flags, REMEDY_OLD_BASH);
+        const bool old_bash = has_remedy(remedies, REMEDY_OLD_BASH);
         cleanup_buffer struct buffer lines = {0};
         char **list = NULL;
 
-        commands[w->system](w, flags, with_switches ? w->switches : NULL, &lines);
+        commands[w->system](w, remedies, with_switches ? w->switches : NULL, &lines);
         if (old_bash)
                 strings_add(&list, "echo shopt -u patsub_replacement >bash-env");
         for (char *rest = lines.data; *rest;) {

@@ -257,7 +257,7 @@ static void tell_chance(const struct compare *o, const struct comparing_table *t
                 if (t->idle_seed[side])
                         note("the seed of %s changes nothing: its effort is the same under all of them", v[side].solver->recipe->name);
         if (t->repeated > 0)
-                note("%zu of %zu cases cannot be scrambled, and their pairs are repetitions: %s", t->repeated, t->options->n, t->why);
+                note("%zu of %zu cases cannot be scrambled, and their pairs are repetitions: %s", t->repeated, t->options->n, t->why_not_scrambled);
         if (t->chance == COMPARING_REPETITIONS && t->judgement.set.pairs > t->judgement.set.compared)
                 note("%s, so pairs are repetitions, which do not show how far the solvers go by chance; '--scramble' runs scrambled inputs",
                      has_program ? "not both programs are told a seed (as in 'exec:PATH --seed={n}')" : "not both recipes have a 'seed'");

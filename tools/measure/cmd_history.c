@@ -188,7 +188,7 @@ static void print(const struct case_history *h, const struct steps *steps, const
         for (size_t i = 0; i < h->n; i++) {
                 cleanup_buffer struct buffer row = {0};
                 const char *step = step_at(h, steps, points, i);
-                bool disputed = command_disputed(h->info, h->list[i].fact, &told);
+                bool disputed = command_tell_disputed(h->info, h->list[i].fact, &told);
 
                 if (common.json) {
                         json_array_append_new(list, point_json(h, i, disputed, step));
@@ -242,7 +242,7 @@ static int record(struct recording *o)
         o->cell.machine = command_machine(o->machine_name);
         o->cell.solver = common.solver;
         command_seed(common.solver, COMMIT_NONE, o->cell.has_seed);
-        command_line(o->from, o->to, &o->line);
+        command_first_parents(o->from, o->to, &o->line);
         command_cases(o->words.list, o->words.n, &o->cases);
         command_keep_format(common.solver, o->words.list, o->words.n, &o->cases);
         if (o->cases.n == 0)
@@ -414,7 +414,7 @@ void cmd_steps(int argc, char **argv)
 
         command_open_solver(0, NULL, word_next(&words));
         command_need_history();
-        command_line(o.from, o.to, &line);
+        command_first_parents(o.from, o.to, &line);
         command_known(NULL, &line, &o.line);
         command_cases(words.list, words.n, &cases);
         for (size_t i = 0; i < cases.n; i++)

@@ -114,7 +114,7 @@ static void answered(void *user, size_t i, int r, struct value *v, const char *r
                 command_worse(status_of_value(r));
                 return;
         }
-        disputed = command_disputed(cell.info, run->fact, &o->disputed[i % o->cases.n]);
+        disputed = command_tell_disputed(cell.info, run->fact, &o->disputed[i % o->cases.n]);
         r = o->print ? cell_print(common.workspace, cell.solver->recipe, cell.info, run->fact, o->file, to) : 0;
         if (r < 0) {
                 complain("case %u: %s", cell.info->id, error_message(r));

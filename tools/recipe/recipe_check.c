@@ -95,8 +95,9 @@ static void add_advice(struct recipe_check *t, const struct recipe *era, const s
                 }
         build_failure_text(&f, &log);
         if (build_failure_absent(log.data, is_left_out, &o))
-                buffer_addf(ret, paths_are_chosen(era->paths) ? "the commit has %s, and 'paths' leaves it out: add 'paths = %s'"
-                                                              : "the commit has %s, and 'paths' leaves it out: take out the ':!' of %s", o.path, o.path);
+                buffer_addf(ret, paths_have_inclusions(era->paths) ? "the commit has %s, and 'paths' leaves it out: add 'paths = %s'"
+                                                                   : "the commit has %s, and 'paths' leaves it out: take out the ':!' of %s",
+                            o.path, o.path);
         else if (record->log.size > strlen(submodule) && memcmp(record->log.data, submodule, strlen(submodule)) == 0)
                 buffer_addf(ret, "the log begins with submodules that are empty folders: 'solverfs solver add --replace %s --submodules' fetches them",
                             common.solver->repository);
@@ -180,21 +181,21 @@ static void first_words(const struct execute_result *x, struct buffer *ret)
         if (n == 0)
                 buffer_adds(ret, "it printed nothing");
         else
-                buffer_addf(ret, "it printed '%.*s'", (int)MIN(n, RUN_WORDS), p);
+                buffer_addf(ret, "it printed '%.*s'", (int)MIN(n, RUN_QUOTE_MOST), p);
 }
 
-bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS])
+bool run_lacks_library(const struct execute_result *x, char ret[RUN_QUOTE_MOST])
 {
-        const struct slice library = missing_library(x);
+        const struct slice library = verdict_missing_library(x);
 
-        snprintf(ret, RUN_WORDS, "%.*s", (int)MIN(library.size, (size_t)RUN_WORDS), (const char *)library.data ?: "");
+        snprintf(ret, RUN_QUOTE_MOST, "%.*s", (int)MIN(library.size, (size_t)RUN_QUOTE_MOST), (const char *)library.data ?: "");
         return library.size > 0;
 }
 
 /* True if the program starts; otherwise prints a problem. */
 static bool has_started(struct running *r, const struct run_result *x)
 {
-        char library[RUN_WORDS];
+        char library[RUN_QUOTE_MOST];
 
         if (x->run.end == END_NOEXEC)
                 check_say(r->check, "start", CHECK_PROBLEM, "it cannot be executed: %s; is the first 'output' the program?", strerror(x->run.code));

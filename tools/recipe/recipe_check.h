@@ -17,5 +17,5 @@ struct recipe_check {
 int recipe_check(struct recipe_check *t);
 
 /* True if the loader reports a missing library; `ret` gets its name, such as "libpoly.so.0". */
-#define RUN_WORDS 160 /* most bytes quoted of a solver's output */
-bool run_lacks_library(const struct execute_result *x, char ret[RUN_WORDS]);
+#define RUN_QUOTE_MOST 160 /* most bytes quoted of a solver's output */
+bool run_lacks_library(const struct execute_result *x, char ret[RUN_QUOTE_MOST]);

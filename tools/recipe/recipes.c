@@ -26,7 +26,7 @@ static char **folders(void)
         for (char *dir; (dir = strsep(&rest, ":"));)
                 if (*dir)
                         strings_add(&list, dir);
-        if (program_folder(self) == 0)
+        if (own_folder(self) == 0)
                 for (size_t i = 0; !own && i < ARRAY_SIZE(beside); i++)
                         if (path_join(path, self, beside[i]) == 0)
                                 own = realpath(path, NULL);

@@ -67,7 +67,7 @@ static void follower_read(struct follower *f)
                         tell(f, "is being built: its output so far, and then as it comes");
                 f->told = true;
         }
-        goes_on = live_log_goes_on(f->fd);
+        goes_on = live_log_is_growing(f->fd);
         while (output_has_room() && (n = read(f->fd, bytes, sizeof(bytes))) > 0)
                 follow_text(f, SLICE(bytes, (size_t)n));
         if (n <= 0 && !goes_on)

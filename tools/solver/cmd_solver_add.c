@@ -221,7 +221,7 @@ void cmd_solver_add(int argc, char **argv)
         command_stoppable();
         command_must_as(STATUS_FAILED, recipe_check_name(o.name));
         command_open(0);
-        if (o.repository && !o.recipe && !o.replace && find_combined(o.repository, o.name, &common.solver)) {
+        if (o.repository && !o.recipe && !o.replace && command_combined_word(o.repository, o.name, &common.solver)) {
                 mounts_settle(workspace_dir(common.workspace));
                 return;
         }

@@ -190,7 +190,7 @@ static void choose(struct exporting *o)
 
         if (o->solver_name)
                 command_solver(o->solver_name, &common.solver);
-        if (common.solver && o->cell.has_seed && !common.solver->recipe->seed && !common.solver->recipe->has_calls)
+        if (common.solver && o->cell.has_seed && !common.solver->recipe->seed && !common.solver->recipe->binary_has_own_run)
                 command_refuse(STATUS_USAGE, "the recipe of %s has no 'seed': nothing is measured under one", o->solver_name);
         if (common.solver)
                 n_revisions = command_known_words(o->words.list, o->words.n, &o->revisions);

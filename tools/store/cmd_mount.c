@@ -152,7 +152,7 @@ static int serve_claimed(struct mounting *m)
         const char *why;
         int lock, r = mounts_claim(m->store, m->mountpoint, &lock); /* held until we are gone: never closed */
 
-        if (r < 0 && !lock_has_no_room(r)) /* a store on a full or read-only disk is served, too; unmount cannot wait for its daemon */
+        if (r < 0 && !lock_error_is_disk(r)) /* a store on a full or read-only disk is served, too; unmount cannot wait for its daemon */
                 return r;
         r = serve(m);
         mounts_forget(m->store, m->mountpoint);
@@ -339,6 +339,6 @@ void cmd_unmount(int argc, char **argv)
         if (lazy)
                 return;
         r = mounts_end(store, mountpoint, say_late);
-        if (r != -EACCES && r != -ENOENT && !lock_has_no_room(r)) /* another user's store, or none: it is detached, and we cannot know more */
+        if (r != -EACCES && r != -ENOENT && !lock_error_is_disk(r)) /* another user's store, or none: it is detached, and we cannot know more */
                 command_must(r);
 }

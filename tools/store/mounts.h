@@ -8,7 +8,7 @@
 #include "cache/base/util.h"
 
 /* Takes the lock, which the descriptor keeps until the process ends. Waits for a daemon that was just killed. -EBUSY, with a sentence: a daemon of this
- * store has the mount point. If lock_has_no_room() is true of another error, the disk takes no lock. */
+ * store has the mount point. If lock_error_is_disk() is true of another error, the disk takes no lock. */
 int mounts_claim(const char *store, const char *mountpoint, int *ret_fd);
 /* Removes the lock's file; call it before the process ends. */
 void mounts_forget(const char *store, const char *mountpoint);

@@ -357,7 +357,7 @@ static void read_input(struct request *q, const struct kind *k, const char *path
         if (is_cnf) {
                 cnf_reader_init(&reader, q->text);
                 command_must_usage(in_file(q, cnf_read(&reader, &q->cnf)));
-                if (reader.has_projection)
+                if (reader.names_variables)
                         command_must(errorf(-ENOTSUP, "cannot change this: a comment (c ind, c p) names variables by their numbers"));
                 if (k->make == make_same)
                         q->cnf->variables = (uint32_t)reader.variables; /* some may occur in no clause */

@@ -312,7 +312,7 @@ static void add_case(struct case_selection *to, struct case_info *info)
 /* A finding of another answer is localized by the answers, as the campaign and the mount do it. */
 static void take_answers(struct localizing *o, const char *name, const struct observation *f)
 {
-        const bool by_verdict = f->kind != FINDING_SPR && !o->is_measure_given && finding_is_localizable(common.solver, f);
+        const bool by_verdict = f->kind != FINDING_SLOWDOWN && !o->is_measure_given && finding_is_localizable(common.solver, f);
         const enum verdict before = finding_verdict(f, f->reference), after = finding_verdict(f, f->target);
 
         if (o->has_finding && (by_verdict != o->options.by_verdict || (by_verdict && (before != o->options.before || after != o->options.after))))

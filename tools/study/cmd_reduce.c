@@ -231,8 +231,8 @@ static void tell_json(const struct reducing *o, const struct reduction *r, json_
         json_object_set_new(j, is_time ? "clock" : "measure", json_string(!is_time ? judge_measure_name(r->measure) : r->is_cpu_time ? "CPU" : "wall"));
         for (int side = r->has_reference ? SIDE_REFERENCE : SIDE_TARGET; side < N_SIDES; side++)
                 json_object_set_new(j, sides[side], json_pack("{so s{ss sf} s{ss sf}}", "version", json_printable(o->names[side]), "input", "verdict",
-                                                              verdict_name(r->input[side].verdict), amount, r->input[side].seconds, "reduced", "verdict",
-                                                              verdict_name(r->reduced[side].verdict), amount, r->reduced[side].seconds));
+                                                              verdict_name(r->input[side].verdict), amount, r->input[side].amount, "reduced", "verdict",
+                                                              verdict_name(r->reduced[side].verdict), amount, r->reduced[side].amount));
         if (r->interest == INTEREST_IMPLICATION)
                 json_object_set_new(j, "decided", json_stringn(r->text.data, r->text.size));
         if (*o->file)
@@ -247,8 +247,8 @@ static void tell_answer(const struct reducing *o, const struct reduction *r, int
         const char *where = r->interest != INTEREST_IMPLICATION ? "" : side == SIDE_TARGET ? " behind the rule" : " before the rule";
 
         note("%s%s: %s %s %s before, %s %s %s now (%s)", o->names[side], where, verdict_name(r->input[side].verdict), after,
-             judge_amount_text(r->measure, r->input[side].seconds).s, verdict_name(r->reduced[side].verdict), after,
-             judge_amount_text(r->measure, r->reduced[side].seconds).s, what);
+             judge_amount_text(r->measure, r->input[side].amount).s, verdict_name(r->reduced[side].verdict), after,
+             judge_amount_text(r->measure, r->reduced[side].amount).s, what);
 }
 
 static void tell(const struct reducing *o, const struct reduction *r)

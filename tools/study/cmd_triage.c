@@ -137,5 +137,5 @@ void cmd_triage(int argc, char **argv)
         for (size_t i = 0; i < all.n; i++)
                 show_culprit(&all.list[i]);
         note("%zu commit%s responsible for %zu of %zu slowdown%s; %zu not localized yet, %zu without a single commit", all.n, plural(all.n),
-             all.findings - all.open - all.unexplained, all.findings, plural(all.findings), all.open, all.unexplained);
+             all.localizable - all.open - all.unexplained, all.localizable, plural(all.localizable), all.open, all.unexplained);
 }

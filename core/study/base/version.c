@@ -109,7 +109,7 @@ int version_parse(struct workspace *w, struct solver *s, const char *text, int c
 
 int version_parse_in_full(struct workspace *w, struct solver *s, const char *text, int cancel_fd, struct version **ret)
 {
-        const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
+        const char *digest = version_begins_with_sha(text) ? NULL : version_digest(text);
         cleanup_free char *bare = copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
         int r = version_parse(w, s, bare, cancel_fd, ret);
 
@@ -126,7 +126,7 @@ int version_parse_in_full(struct workspace *w, struct solver *s, const char *tex
 
 /* -- texts in full -- */
 
-bool version_is_of_history(const char *text)
+bool version_begins_with_sha(const char *text)
 {
         return *text && !program_is_text(text);
 }
@@ -154,11 +154,11 @@ const char *version_digest(const char *text)
 
 char *version_brief(const struct solver *s, const char *text)
 {
-        const char *digest = version_is_of_history(text) ? NULL : version_digest(text);
+        const char *digest = version_begins_with_sha(text) ? NULL : version_digest(text);
         struct commit_label name;
         uint32_t commit;
 
-        if (!version_is_of_history(text))
+        if (!version_begins_with_sha(text))
                 return copy_prefix(text, digest ? (size_t)(digest - text) : strlen(text));
         if (s->recipe->is_programs && version_commit(s, text, &commit) == 0)
                 name = commit_label(s, commit);
@@ -169,7 +169,7 @@ char *version_brief(const struct solver *s, const char *text)
 
 bool version_has_history(const struct solver *s, const char *text)
 {
-        return version_is_of_history(text) && !s->recipe->is_programs;
+        return version_begins_with_sha(text) && !s->recipe->is_programs;
 }
 
 /* -- its program -- */

@@ -37,7 +37,7 @@ bool version_is_same(const struct version *a, const struct version *b);
 /* -- texts in full -- */
 
 /* True if the text begins with a sha, with or without arguments; false for exec:PATH and for "". */
-bool version_is_of_history(const char *text);
+bool version_begins_with_sha(const char *text);
 /* The same, but false for commits of the solver `programs`, which have no history. */
 bool version_has_history(const struct solver *s, const char *text);
 /* True if it is a full sha and nothing else: no arguments, no program. */

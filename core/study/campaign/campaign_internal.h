@@ -125,7 +125,7 @@ struct campaign {
         bool is_exhausted;            /* no more inputs; those under way go on */
         unsigned n_begun, n_ended;    /* workers */
         struct campaign_turns turns;
-        bool has_item;    /* the localizer has asked for work in this turn */
+        bool has_asked;   /* the localizer has asked for work in this turn */
         uint64_t n_tried; /* inputs that the first worker has tried */
         struct campaign_found *found; /* owned */
         size_t n_found;
@@ -266,6 +266,6 @@ int trial_is_kept(struct trial *t, const struct version *reference, const struct
 void trial_set_versions(struct observation *f, const struct version *reference, const struct version *target); /* reference: or NULL */
 void trial_add_answers(struct trial *t, struct observation *f);
 /* Notes the signature of a kept crash, under the lock. True: it is the first such crash. */
-bool campaign_sign(struct campaign *c, const char *signature);
+bool campaign_add_signature(struct campaign *c, const char *signature);
 /* Keeps crashes and contradictions among the answers as findings. 1: two versions contradict each other, so the input is no slowdown. */
 int trial_keep_errors(struct trial *t);

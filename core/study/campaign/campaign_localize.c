@@ -22,8 +22,8 @@ void campaign_add_found(struct campaign *c, const struct observation *f)
         c->status.soundness += f->kind == FINDING_SOUNDNESS;
         c->status.crashes += f->kind == FINDING_CRASH;
         if (f->kind == FINDING_CRASH)
-                campaign_sign(c, f->signature);
-        if ((f->kind != FINDING_SPR && f->kind != FINDING_REGRESSION) || !finding_is_localizable(c->solver, f))
+                campaign_add_signature(c, f->signature);
+        if ((f->kind != FINDING_SLOWDOWN && f->kind != FINDING_REGRESSION) || !finding_is_localizable(c->solver, f))
                 return;
         list_add(c->found, c->n_found, (struct campaign_found){.finding = f->number});
 }
@@ -119,9 +119,9 @@ static bool is_one_search(const struct observation *a, const struct observation 
 {
         return strcmp(a->reference, b->reference) == 0 && strcmp(a->target, b->target) == 0 && a->timeout == b->timeout &&
                a->is_cpu_time == b->is_cpu_time && a->seed == b->seed && a->measure == b->measure &&
-               (a->kind == FINDING_SPR) == (b->kind == FINDING_SPR) &&
-               (a->kind == FINDING_SPR || (finding_verdict(a, a->reference) == finding_verdict(b, b->reference) &&
-                                           finding_verdict(a, a->target) == finding_verdict(b, b->target)));
+               (a->kind == FINDING_SLOWDOWN) == (b->kind == FINDING_SLOWDOWN) &&
+               (a->kind == FINDING_SLOWDOWN || (finding_verdict(a, a->reference) == finding_verdict(b, b->reference) &&
+                                                finding_verdict(a, a->target) == finding_verdict(b, b->target)));
 }
 
 /* Moves the findings of one search next to the one at `at`, and returns their number. */
@@ -146,11 +146,11 @@ static int make_in_turn(void *user, size_t i, struct query **ret)
         struct campaign *c = s->campaign;
 
         pthread_mutex_lock(&c->lock);
-        if (!c->is_over && now_ns() - c->turns.began >= c->turns.most && c->has_item) {
+        if (!c->is_over && now_ns() - c->turns.began >= c->turns.most && c->has_asked) {
                 campaign_end_turn(c, BESIDE_LOCALIZER);
                 campaign_begin_turn(c, BESIDE_LOCALIZER);
         }
-        c->has_item = true;
+        c->has_asked = true;
         pthread_mutex_unlock(&c->lock);
         return s->batch.make(s->batch.user, i, ret);
 }
@@ -324,7 +324,7 @@ static void *localizer(void *user)
                 if (c->is_over)
                         break;
                 campaign_begin_turn(c, BESIDE_LOCALIZER);
-                c->has_item = false;
+                c->has_asked = false;
                 pthread_mutex_unlock(&c->lock);
                 r = localize(c, &n_open);
                 pthread_mutex_lock(&c->lock);

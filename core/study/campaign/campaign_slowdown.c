@@ -174,7 +174,7 @@ static int keep_slowdown(struct trial *t, const struct confirmation *p)
         cleanup_observation struct observation *f = observation_new();
         char what[400];
 
-        f->kind = FINDING_SPR;
+        f->kind = FINDING_SLOWDOWN;
         trial_set_versions(f, c->versions[p->versions[0]], c->versions[p->versions[1]]);
         for (unsigned v = 0; v < c->n_compared; v++) {
                 const struct answer *a = &t->answers[v];

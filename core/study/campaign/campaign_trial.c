@@ -11,7 +11,7 @@ double trial_most(const struct campaign *c)
 
         if (c->settings->measure == JUDGE_TIME)
                 return c->settings->timeout;
-        return c->settings->measure == JUDGE_MEMORY && memory > 0 ? (double)memory : observation_most(c->settings->measure);
+        return c->settings->measure == JUDGE_MEMORY && memory > 0 ? (double)memory : observation_no_answer_amount(c->settings->measure);
 }
 
 /* By the campaign's measure (struct answer). */
@@ -121,7 +121,7 @@ int trial_is_kept(struct trial *t, const struct version *reference, const struct
         struct campaign *c = t->worker->campaign;
         cleanup_observation struct observation *f = NULL;
         cleanup(case_info_unrefp) struct case_info *info = NULL;
-        const struct observation like = {.kind = FINDING_SPR,
+        const struct observation like = {.kind = FINDING_SLOWDOWN,
                                          .solver = c->solver->number,
                                          .measure = c->settings->measure,
                                          .reference = reference->text,
@@ -152,7 +152,7 @@ int trial_keep(struct trial *t, struct observation *f, const char *what)
         f->timeout = c->settings->timeout;
         f->threshold = c->settings->threshold;
         f->is_cpu_time = c->settings->cpu_time;
-        f->measure = f->kind == FINDING_SPR ? c->settings->measure : JUDGE_TIME;
+        f->measure = f->kind == FINDING_SLOWDOWN ? c->settings->measure : JUDGE_TIME;
         set_string(&f->origin, c->settings->name);
         r = observation_add(c->workspace, f);
         if (r != 0)
@@ -190,7 +190,7 @@ static void crash_signature(const struct trial *t, unsigned version, const char 
         buffer_add_printable(ret, ending);
 }
 
-bool campaign_sign(struct campaign *c, const char *signature)
+bool campaign_add_signature(struct campaign *c, const char *signature)
 {
         if (c->signatures && strings_have(c->signatures, signature))
                 return false;
@@ -233,7 +233,7 @@ static int note_crash(struct trial *t, unsigned version)
                 return r;
         crash_signature(t, version, again.ending, &signature);
         pthread_mutex_lock(&c->lock);
-        is_first = campaign_sign(c, signature.data);
+        is_first = campaign_add_signature(c, signature.data);
         pthread_mutex_unlock(&c->lock);
         return is_first ? keep_crash(t, version, &again, signature.data) : 0;
 }

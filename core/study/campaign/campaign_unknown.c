@@ -9,7 +9,7 @@
 struct chain_place chain_place_of(struct campaign *c, uint64_t id)
 {
         const struct unknowns *u = unknowns_of(c);
-        struct seed *seed = &u->seeds[(id - 1) % u->n_seeds];
+        struct seed_formula *seed = &u->seeds[(id - 1) % u->n_seeds];
         unsigned round = (unsigned)((id - 1) / u->n_seeds);
 
         return (struct chain_place){.seed = seed,
@@ -111,7 +111,7 @@ static void transfer_verdict(struct transfer *t, enum verdict *v)
         *v = (enum verdict)transfer_choice(t, *v, N_VERDICTS);
 }
 
-static void transfer_seed(struct campaign *c, struct transfer *t, struct seed *s)
+static void transfer_seed(struct campaign *c, struct transfer *t, struct seed_formula *s)
 {
         transfer_verdict(t, &s->implied);
         for (unsigned m = 0; m < N_LOGIC_MODES; m++) {

@@ -17,7 +17,7 @@ enum logic_mode {
         N_LOGIC_MODES
 };
 
-struct seed {
+struct seed_formula {
         const char *name;                  /* in the corpus */
         struct buffer text[N_LOGIC_MODES]; /* owned; empty for a missing mode */
         char logic[32];                    /* as stated; "" */
@@ -49,8 +49,8 @@ struct known_finding {
 };
 
 struct unknowns {
-        struct weaken *weaken; /* owned */
-        struct seed *seeds;    /* owned */
+        struct weaken *weaken;      /* owned */
+        struct seed_formula *seeds; /* owned */
         size_t n_seeds;
         unsigned chains;              /* per seed */
         bool unsupported[N_OPS];      /* by some version; OP_NONE: quantifiers. Read-only once the workers run */
@@ -70,7 +70,7 @@ static inline struct unknowns *unknowns_of(struct campaign *c)
 /* -- chains -- */
 
 struct chain_place {
-        struct seed *seed;
+        struct seed_formula *seed;
         enum logic_mode mode;
         unsigned steps;
 };

@@ -38,8 +38,8 @@ static int check_versions(const struct campaign *c)
                 for (size_t k = i + 1; k < c->n_compared; k++)
                         if (version_is_same(v, c->versions[k]))
                                 return errorf(-EINVAL, "%s and %s are the same version (%.*s): there is nothing to compare",
-                                              v->name, c->versions[k]->name, version_is_of_history(v->text) ? 12 : INT_MAX, v->text);
-                if (version_is_of_history(v->text) && version_is_of_history(target->text) && v->commit != target->commit &&
+                                              v->name, c->versions[k]->name, version_begins_with_sha(v->text) ? 12 : INT_MAX, v->text);
+                if (version_begins_with_sha(v->text) && version_begins_with_sha(target->text) && v->commit != target->commit &&
                     !v->has_arguments && !target->has_arguments && is_ancestor(c->solver->history, v->commit, target->commit))
                         return errorf(-EINVAL,
                                       "the reference %s comes after the target %s: a regression is looked for in the newer one; "

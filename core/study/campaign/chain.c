@@ -98,7 +98,7 @@ static void chain_done(struct chain *ch)
 static int begin_at_seed(struct chain *ch)
 {
         struct campaign *c = ch->campaign;
-        struct seed *seed = ch->place.seed;
+        struct seed_formula *seed = ch->place.seed;
         enum logic_mode mode = ch->place.mode;
         /* This chain ran the seed, and was interrupted: perhaps before it filed what it had found. */
         const bool is_again = campaign_recall(c, &(struct campaign_record){.event = EVENT_STEP, .id = ch->id});

@@ -86,7 +86,7 @@ static int add_case(const struct chain *ch, const char *name, const struct buffe
 static int fill_observation(struct chain *ch, struct observation *f, const struct chain_find *find, const char *signature)
 {
         struct campaign *c = ch->campaign;
-        const struct seed *seed = ch->place.seed;
+        const struct seed_formula *seed = ch->place.seed;
         cleanup_buffer struct buffer chain = {0}, decided = {0};
         char name[200];
         int r;

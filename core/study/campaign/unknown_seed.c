@@ -40,12 +40,12 @@ static enum verdict label_by_name(const char *name)
         return label;
 }
 
-static int seed_init(struct campaign *c, struct seed *seed, struct script *s, const char *name)
+static int seed_init(struct campaign *c, struct seed_formula *seed, struct script *s, const char *name)
 {
         cleanup_buffer struct buffer text = {0};
         int r = 0;
 
-        *seed = (struct seed){.name = name, .label = c->settings->label, .implied = VERDICT_UNKNOWN};
+        *seed = (struct seed_formula){.name = name, .label = c->settings->label, .implied = VERDICT_UNKNOWN};
         for (unsigned m = 0; m < N_LOGIC_MODES; m++)
                 seed->base[m] = allocate(c->n_compared, sizeof(enum verdict));
         if (s->logic)
@@ -82,7 +82,7 @@ int seeds_read(struct campaign *c, struct unknowns *u)
 
 /* The reason why no chain can begin here; "" if one can. Two answers may contradict each other: of two versions, or of a version in two logics. Then
  * seed->implied becomes the label or, without one, the first answer. */
-static void find_objection(const struct campaign *c, struct seed *seed, const enum verdict *base, const struct answer *runs, char ret[600])
+static void find_objection(const struct campaign *c, struct seed_formula *seed, const enum verdict *base, const struct answer *runs, char ret[600])
 {
         enum verdict answer = seed->implied;
 
@@ -113,7 +113,7 @@ static void find_objection(const struct campaign *c, struct seed *seed, const en
 
 void seed_judge(struct campaign *c, struct chain_place at, const struct answer *runs)
 {
-        struct seed *seed = at.seed;
+        struct seed_formula *seed = at.seed;
         char why[600];
 
         if (seed->n_base[at.mode] < c->n_compared || seed->is_judged[at.mode])

@@ -66,7 +66,7 @@ void comparing_free(struct comparing *c)
         free(c->evidence);
         free(c->table.values);
         free(c->table.order);
-        free(c->table.why);
+        free(c->table.why_not_scrambled);
         free(c->wants);
         free(c);
 }
@@ -463,8 +463,8 @@ static int read_case(struct comparing *c, size_t i)
                 r = read_pair(c, i, k);
                 if (r == -ENOTSUP && c->table.chance == COMPARING_SCRAMBLED) { /* a case that cannot be scrambled is repeated */
                         e->is_repeated = true;
-                        if (!c->table.why)
-                                c->table.why = format_string("%s: %s", c->options.cases[i]->name, error_message(r));
+                        if (!c->table.why_not_scrambled)
+                                c->table.why_not_scrambled = format_string("%s: %s", c->options.cases[i]->name, error_message(r));
                         c->table.repeated++;
                         r = 0;
                 }

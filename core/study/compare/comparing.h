@@ -70,10 +70,10 @@ struct comparing_table {
         size_t *order;       /* of cases, worst first; then as given */
         struct comparing_value *values; /* [options->n] */
         enum comparing_chance chance;
-        size_t repeated;     /* cases that cannot be scrambled; their pairs are repetitions */
-        char *why;           /* why one of these cannot be scrambled: its name and a sentence; NULL: there is none */
-        bool idle_seed[2];   /* the version's effort is the same under all seeds, on each case */
-        bool unbuildable[2]; /* the version cannot be built */
+        size_t repeated;         /* cases that cannot be scrambled; their pairs are repetitions */
+        char *why_not_scrambled; /* of one of these: its name and a sentence; NULL: there is none */
+        bool idle_seed[2];       /* the version's effort is the same under all seeds, on each case */
+        bool unbuildable[2];     /* the version cannot be built */
         struct fact *not_started[2]; /* one of the version's runs whose program did not begin; owns a ref; NULL: none */
         int64_t newest;      /* seconds; the newest known result; 0: none */
         char sha[2][GIT_OID_HEXSZ + 1];

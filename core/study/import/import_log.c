@@ -15,7 +15,7 @@ static const char *find_number(const char *line)
 {
         static const char *const verbs[] = {"found ",   "localized ",       "localized so far ", "not localized: ",
                                             "reduced ", "reduced so far ", "not reduced: "};
-        static const enum observation_kind kinds[] = {FINDING_SPR, FINDING_SOUNDNESS, FINDING_REGRESSION}; /* one of each folder */
+        static const enum observation_kind kinds[] = {FINDING_SLOWDOWN, FINDING_SOUNDNESS, FINDING_REGRESSION}; /* one of each folder */
         const char *at = line + skip_date(line);
 
         for (size_t v = 0; v < ARRAY_SIZE(verbs); v++)

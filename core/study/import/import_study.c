@@ -9,7 +9,7 @@ bool importing_has_version(const struct importing *t, const char *version)
 {
         uint32_t commit;
 
-        return !*version || !version_is_of_history(version) || version_commit(t->here, version, &commit) == 0;
+        return !*version || !version_begins_with_sha(version) || version_commit(t->here, version, &commit) == 0;
 }
 
 /* The id here of a case there; 0 stays 0. */

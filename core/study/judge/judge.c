@@ -239,11 +239,11 @@ static void read_series(const struct judge_case *cases, struct judgement *j, str
 
 /* -- tests -------------------------------------------------------------------------------------------------------- */
 
-bool judge_go_together(const struct sides *s)
+bool judge_sides_correlate(const struct sides *s)
 {
         double a = s->before.square, b = s->after.square, n = s->shift.n, r = a > 0 && b > 0 ? fmin((a + b - s->shift.square) / 2 / sqrt(a * b), 1) : 0;
 
-        return n >= 3 && r > 0 && r * r * (n - 2) > JUDGE_TOGETHER * JUDGE_TOGETHER * (1 - r * r);
+        return n >= 3 && r > 0 && r * r * (n - 2) > JUDGE_CORRELATION_T * JUDGE_CORRELATION_T * (1 - r * r);
 }
 
 static struct sides sides_of(const struct series *s, size_t n)
@@ -261,7 +261,7 @@ static double test(const struct series *s, size_t n)
         const struct sides sides = sides_of(s, n);
         struct stat_test t;
 
-        if (judge_go_together(&sides))
+        if (judge_sides_correlate(&sides))
                 stat_signed_rank(s->after, s->before, n, &t);
         else
                 stat_mann_whitney(s->after, n, s->before, n, &t);
@@ -280,7 +280,7 @@ struct judge_interval judge_t_interval(double mean, double error, double df)
 static struct stat_shift estimate(const struct series *s, const struct sides *sides, size_t n)
 {
         double x[JUDGE_PAIRS], y[JUDGE_PAIRS];
-        bool paired = judge_go_together(sides);
+        bool paired = judge_sides_correlate(sides);
 
         for (size_t i = 0; i < n; i++) {
                 x[i] = paired ? s->after[i] - s->before[i] : s->after[i];
@@ -391,7 +391,7 @@ static void follow(struct measured *m, const struct judge_set_shift *set)
 /* Standard error of the estimate: that of the means, which is near it. */
 static double error_of(const struct sides *s)
 {
-        double square = judge_go_together(s) ? s->shift.square : s->before.square + s->after.square;
+        double square = judge_sides_correlate(s) ? s->shift.square : s->before.square + s->after.square;
 
         return sqrt(square / (s->shift.n - 1) / s->shift.n);
 }

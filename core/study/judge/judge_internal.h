@@ -7,8 +7,8 @@
 #include "core/study/base/stat.h"
 #include "core/study/judge/judge.h"
 
-#define JUDGE_CONFIDENCE 0.95
-#define JUDGE_TOGETHER   2 /* the t above which the two sides correlate over the seeds */
+#define JUDGE_CONFIDENCE    0.95
+#define JUDGE_CORRELATION_T 2 /* the t above which the two sides correlate over the seeds */
 
 /* The seconds that a pair's unsolved run counts: the limit. With a CPU limit, at most the longest of that and both runs' times. 0: no limit. */
 double judge_unsolved(const struct judge_pair *p);
@@ -105,7 +105,7 @@ static inline void judge_add_pair(struct sides *s, double before, double after)
 /* Student's interval; NaN without an error. */
 struct judge_interval judge_t_interval(double mean, double error, double df);
 /* True if the two sides correlate over the seeds, by the t of their correlation. */
-bool judge_go_together(const struct sides *s);
+bool judge_sides_correlate(const struct sides *s);
 /* The logarithm of the least ratio that is a change; `least`: the lesser of the two amounts, which matters for times. */
 double judge_floor(enum judge_measure m, double least);
 

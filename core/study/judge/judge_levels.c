@@ -142,8 +142,8 @@ static struct contrast compare(const struct line *l, size_t from, size_t at, siz
                         judge_add_pair(&s, before.x / before.n, after.x / after.n);
         }
         if (s.shift.n >= SEEDS)
-                return judge_go_together(&s) ? contrast_of(s.shift.mean, judge_error(&s.shift), s.shift.n - 1)
-                                             : two_samples(&s.before, &s.after);
+                return judge_sides_correlate(&s) ? contrast_of(s.shift.mean, judge_error(&s.shift), s.shift.n - 1)
+                                                 : two_samples(&s.before, &s.after);
         if (at - from < LEAST_BUILD || to - at < LEAST_BUILD)
                 return (struct contrast){0, 1};
         x = values_of(l, from, at);

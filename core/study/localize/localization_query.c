@@ -40,7 +40,7 @@ static void localized_key(const struct localization_options *o, const struct cas
         hasher_add(h, reference.oid.id, GIT_OID_RAWSZ);
         hasher_add(h, target.oid.id, GIT_OID_RAWSZ);
         hasher_add(h, case_identity(info).bytes, DIGEST_SIZE);
-        recipe_builds_digest(o->solver->recipe, &recipe);
+        recipe_eras_digest(o->solver->recipe, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);
         recipe_run_digest(o->solver->recipe, o->has_seed, o->seed, &limits, &recipe);
         hasher_add(h, recipe.bytes, DIGEST_SIZE);

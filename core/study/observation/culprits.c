@@ -233,7 +233,7 @@ static int add_finding(struct workspace *w, struct solver *s, const struct obser
 
         if (!finding_is_localizable(s, f))
                 return 0;
-        ret->findings++;
+        ret->localizable++;
         r = finding_localized(w, s, f, &localized);
         for (size_t at = 0; r == 0 && (l = localized_slowdown(localized, &at));)
                 if (culprit_commit(s, l, &commit) == 0) {

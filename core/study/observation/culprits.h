@@ -48,7 +48,7 @@ struct culprit {
 struct culprits {
         struct culprit *list; /* owned; in the order of the history */
         size_t n;
-        size_t findings, open, unexplained; /* localizable slowdowns; those not localized yet; those localized to no single commit */
+        size_t localizable, open, unexplained; /* localizable slowdowns; those not localized yet; those localized to no single commit */
 };
 int culprits_read(struct workspace *w, struct solver *s, struct culprits *ret);
 void culprits_done(struct culprits *c);

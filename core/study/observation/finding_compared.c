@@ -26,7 +26,7 @@ static enum verdict usual_answer(const struct judge_case *c, int side)
 static enum observation_kind kind_of(enum judge_change change, enum verdict now)
 {
         if (change != JUDGE_LOST || verdict_is_decided(now) || now == VERDICT_TIMEOUT || now == VERDICT_MEMOUT)
-                return FINDING_SPR;
+                return FINDING_SLOWDOWN;
         return now == VERDICT_CRASH ? FINDING_CRASH : FINDING_REGRESSION;
 }
 
@@ -54,8 +54,8 @@ static double amount_of(const struct observation *f, const struct judge_run *run
         if (f->measure != JUDGE_TIME && is_ended && isfinite(amount))
                 return amount;
         if (f->measure != JUDGE_TIME)
-                return side == 0 ? observation_most(f->measure) : 0;
-        if (f->kind == FINDING_SPR && !verdict_is_decided(run->verdict) && run->limit > 0)
+                return side == 0 ? observation_no_answer_amount(f->measure) : 0;
+        if (f->kind == FINDING_SLOWDOWN && !verdict_is_decided(run->verdict) && run->limit > 0)
                 return limit_of(f, run);
         return f->is_cpu_time ? run->cpu_seconds : run->seconds;
 }

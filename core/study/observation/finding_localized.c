@@ -21,7 +21,7 @@ bool finding_is_localizable(const struct solver *s, const struct observation *f)
 {
         if (observation_series(f) == OF_WATCHES || s->recipe->is_programs || !version_is_commit(f->reference) || !version_is_commit(f->target))
                 return false;
-        return f->kind == FINDING_SPR || finding_verdict(f, f->reference) != finding_verdict(f, f->target);
+        return f->kind == FINDING_SLOWDOWN || finding_verdict(f, f->reference) != finding_verdict(f, f->target);
 }
 
 int finding_localization_options(struct workspace *w, struct solver *s, const struct observation *f, struct case_info **info,
@@ -38,7 +38,7 @@ int finding_localization_options(struct workspace *w, struct solver *s, const st
                                              .timeout_ns = seconds_ns(f->timeout),
                                              .is_cpu_time = f->is_cpu_time,
                                              .measure = f->measure,
-                                             .by_verdict = f->kind != FINDING_SPR,
+                                             .by_verdict = f->kind != FINDING_SLOWDOWN,
                                              .before = finding_verdict(f, f->reference),
                                              .after = finding_verdict(f, f->target)};
         return history_resolve(s->history, f->reference, &ret->reference)

@@ -97,7 +97,7 @@ void finding_add_queries(struct workspace *w, struct solver *s, const struct obs
         cleanup_free uint32_t *lines = NULL;
         size_t n_lines;
 
-        if (!version_is_of_history(f->reference) || !version_is_of_history(f->target) || cases_get(workspace_cases(w), f->case_id, &info) < 0 ||
+        if (!version_begins_with_sha(f->reference) || !version_begins_with_sha(f->target) || cases_get(workspace_cases(w), f->case_id, &info) < 0 ||
             info->n_expected < 2)
                 return;
         t.n = info->n_expected;

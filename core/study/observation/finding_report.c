@@ -16,10 +16,10 @@
 
 /* -- tables -- */
 
-/* Adds `before` and an amount: times with `digits` digits, bytes and counts whole; "-" if the run gave no answer (observation_most()). */
+/* Adds `before` and an amount: times with `digits` digits, bytes and counts whole; "-" if the run gave no answer (observation_no_answer_amount()). */
 static void add_amount(const struct observation *f, const char *before, double amount, int digits, struct buffer *ret)
 {
-        if (f->measure != JUDGE_TIME && amount >= observation_most(f->measure))
+        if (f->measure != JUDGE_TIME && amount >= observation_no_answer_amount(f->measure))
                 buffer_addf(ret, "%s-", before);
         else
                 buffer_addf(ret, "%s%.*f", before, f->measure == JUDGE_TIME ? digits : 0, amount);
@@ -134,11 +134,11 @@ static void add_title(const struct solver *s, const struct observation *f, struc
         const char *more = observation_is_limited(f, f->target) ? "more than " : "";
         cleanup_free char *name = s->recipe->is_programs ? version_brief(s, f->target) : copy_string(s->recipe->name);
 
-        if (f->kind == FINDING_SPR && f->measure != JUDGE_TIME)
+        if (f->kind == FINDING_SLOWDOWN && f->measure != JUDGE_TIME)
                 buffer_addf(ret, "# %s: %s of %s becomes %s%s\n\n", name,
                             judge_amount_text(f->measure, observation_amount(f, f->reference)).s, judge_measure_name(f->measure), more,
                             judge_amount_text(f->measure, observation_amount(f, f->target)).s);
-        else if (f->kind == FINDING_SPR)
+        else if (f->kind == FINDING_SLOWDOWN)
                 buffer_addf(ret, "# %s: %.3gs becomes %s%.3gs\n\n", name, observation_amount(f, f->reference), more, observation_amount(f, f->target));
         else if (f->kind == FINDING_SOUNDNESS && (*f->reference || !*f->chain))
                 buffer_addf(ret, "# %s: two versions contradict each other\n\n", name);
@@ -296,7 +296,7 @@ static void add_answer(const char *who, const struct version_answer *a, enum jud
         buffer_addf(ret, "%s: %s", who, verdict_name(a->verdict));
         if (a->verdict == VERDICT_CRASH)
                 buffer_addf(ret, " (%s)", a->end);
-        buffer_addf(ret, " %s %s. ", m == JUDGE_TIME ? "after" : "with", judge_amount_text(m, a->seconds).s);
+        buffer_addf(ret, " %s %s. ", m == JUDGE_TIME ? "after" : "with", judge_amount_text(m, a->amount).s);
 }
 
 /* The reduced input, if there is one. */
@@ -396,7 +396,7 @@ static void add_culprits(struct workspace *w, struct solver *s, const struct obs
         if (finding_localization(w, s, f, &localization) < 0)
                 return;
         for (; (c = localized_slowdown(localization, &at)); n++)
-                if (f->kind != FINDING_SPR) {
+                if (f->kind != FINDING_SLOWDOWN) {
                         buffer_adds(ret, "Since ");
                         add_responsible(s, c, ret);
                         buffer_adds(ret, ".\n\n");

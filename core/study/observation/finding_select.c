@@ -321,7 +321,7 @@ static int read_input(struct workspace *w, struct finding_choice *c)
         if (r < 0)
                 return r;
         c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);
-        r = c->finding->kind == FINDING_SPR ? formula_parts(SLICE(b.data, b.size), &c->parts) : 0;
+        r = c->finding->kind == FINDING_SLOWDOWN ? formula_parts(SLICE(b.data, b.size), &c->parts) : 0;
         if (r == 0 && c->parts)
                 r = formula_pieces(SLICE(b.data, b.size), &c->pieces);
         return r == -ENOMEM ? r : 0;
@@ -359,7 +359,7 @@ static int by_rank(const void *a, const void *b)
                                                      [FINDING_CRASH] = CRASHED,
                                                      [FINDING_REGRESSION] = UNKNOWN,
                                                      [FINDING_IMPLICATION] = UNKNOWN,
-                                                     [FINDING_SPR] = SLOW};
+                                                     [FINDING_SLOWDOWN] = SLOW};
         const struct finding_choice *x = a, *y = b;
         int class = classes[x->finding->kind];
 
@@ -380,7 +380,7 @@ static bool may_be_one(const struct finding_choice *a, const struct finding_choi
         const struct observation *f = a->finding, *g = b->finding;
         bool may_be_one_commit = !*a->culprit || !*b->culprit || strcmp(a->culprit, b->culprit) == 0;
 
-        return f->kind == g->kind && f->measure == g->measure && (f->kind == FINDING_SPR || (*f->signature && *g->signature)) &&
+        return f->kind == g->kind && f->measure == g->measure && (f->kind == FINDING_SLOWDOWN || (*f->signature && *g->signature)) &&
                may_be_one_commit && strcmp(f->reference, g->reference) == 0 && strcmp(f->target, g->target) == 0;
 }
 

@@ -63,7 +63,7 @@ const char *steps_root(const struct solver *s, const char *version, char ret_clo
 
 void steps_add_submodules(const struct recipe *recipe, const char *version, const char *begin, const char *end, struct buffer *ret)
 {
-        cleanup(recipe_unrefp) struct recipe *whole = recipe->within ? recipe_whole(recipe, version) : NULL;
+        cleanup(recipe_unrefp) struct recipe *whole = recipe->within ? recipe_within_host(recipe, version) : NULL;
         bool has_unpinned = false; /* the sources say at which commit */
 
         for (char *const *p = (whole ?: recipe)->submodules; *p; p++)
@@ -131,7 +131,7 @@ const struct recipe *steps_recipe(const struct solver *s, const char *version)
         char sha[GIT_OID_HEXSZ + 1];
         uint32_t commit;
 
-        if (!version_is_of_history(version))
+        if (!version_begins_with_sha(version))
                 return NULL;
         snprintf(sha, sizeof(sha), "%.40s", version);
         return history_resolve(s->history, sha, &commit) < 0 ? s->recipe : era_or_solver(s->history, s->recipe, commit);

@@ -196,7 +196,7 @@ static void add_head(const struct solver *s, const struct observation *f, const 
         const char *root;
 
         buffer_addf(ret, "#!/bin/sh\n# %s, finding %u: ", s->recipe->name, f->number);
-        if (f->kind == FINDING_SPR)
+        if (f->kind == FINDING_SLOWDOWN)
                 buffer_addf(ret, "%.3gs becomes %s%.3gs. ", observation_amount(f, f->reference), observation_is_limited(f, f->target) ? "more than " : "",
                             observation_amount(f, f->target));
         buffer_adds(ret, sides->is_culprit ? "Builds the commit responsible and its parent" : "Builds both versions");
@@ -247,7 +247,7 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
                 return -ENOENT;
         choose_sides(w, s, f, &sides);
         add_head(s, f, &sides, ret);
-        if (f->kind == FINDING_SPR) {
+        if (f->kind == FINDING_SLOWDOWN) {
                 buffer_addf(ret, "least_ms=%.0f # more than this is slower\n", sides.least * 1e3);
                 add_seeds(f, has_seeds, ret);
         } else {
@@ -264,6 +264,6 @@ int finding_verification(struct workspace *w, struct solver *s, const struct obs
                 r = add_run(w, s, f, names[i], sides.version[i], sides.input[i] != f->case_id ? "../decided.smt2" : input, has_seeds, ret);
         }
         buffer_adds(ret, verify_script);
-        buffer_adds(ret, f->kind == FINDING_SPR ? "compare_times\n" : "compare_answers\n");
+        buffer_adds(ret, f->kind == FINDING_SLOWDOWN ? "compare_times\n" : "compare_answers\n");
         return r < 0 ? r : buffer_error(ret);
 }

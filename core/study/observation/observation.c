@@ -8,7 +8,7 @@
 static const struct {
         const char *name, *folder;
 } kinds[N_OBSERVATION_KINDS] = {
-        [FINDING_SPR] = {"spr", "spr"},
+        [FINDING_SLOWDOWN] = {"spr", "spr"},
         [FINDING_SOUNDNESS] = {"soundness", "soundness"},
         [FINDING_CRASH] = {"crash", "soundness"},
         [FINDING_REGRESSION] = {"regression", "incompleteness"},
@@ -113,7 +113,7 @@ const struct observed_runs *observation_runs_of(const struct observation *o, con
         return NULL;
 }
 
-double observation_most(enum judge_measure m)
+double observation_no_answer_amount(enum judge_measure m)
 {
         return m == JUDGE_MEMORY ? 0x1p40 : 1e18;
 }
@@ -139,7 +139,7 @@ unsigned observation_pairs_shown(const struct observation *o, unsigned *ret_pair
         const struct observed_runs *reference = observation_runs_of(o, o->reference), *target = observation_runs_of(o, o->target);
         unsigned shown = 0;
 
-        *ret_pairs = o->kind == FINDING_SPR && reference && target ? MIN(reference->n, target->n) : 0;
+        *ret_pairs = o->kind == FINDING_SLOWDOWN && reference && target ? MIN(reference->n, target->n) : 0;
         for (unsigned i = 0; i < *ret_pairs; i++)
                 shown += (o->measure != JUDGE_MEMORY || reference->amounts[i] > 0) && /* older findings have 0 for a reference without an answer */
                         judge_is_above(o->measure, reference->amounts[i], target->amounts[i], o->threshold);

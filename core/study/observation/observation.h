@@ -15,7 +15,7 @@
 #include "core/study/judge/judge.h"
 
 enum observation_kind {
-        FINDING_SPR,         /* a slowdown: the target takes more than the reference (time, or by the measure memory or effort) */
+        FINDING_SLOWDOWN,    /* a slowdown: the target takes more than the reference (time, or by the measure memory or effort) */
         FINDING_SOUNDNESS,   /* versions contradict each other, or the input's status */
         FINDING_CRASH,       /* a version crashed */
         FINDING_REGRESSION,  /* decided by the reference, unknown to the target */
@@ -57,7 +57,7 @@ struct observed_runs {
         enum verdict verdict;
         /* An amount for each run, in order: seconds; for ALARM_MEMORY and a finding by memory bytes; for one by effort the solver's count. A run
          * without an answer counts, in seconds, as its limit if it timed out or is of a slowdown's reference; by memory or effort, as the most (the
-         * memory limit or observation_most()) if it is the reference's, and as 0 if it is the target's, unless the memory limit ended it. */
+         * memory limit or observation_no_answer_amount()) if it is the reference's, and as 0 if it is the target's, unless the memory limit ended it. */
         double *amounts; /* owned */
         uint32_t n;      /* may be 0 in an alarm to which times do not matter */
 };
@@ -104,7 +104,7 @@ enum observation_series observation_series(const struct observation *o);
 void observation_add_case_runs(struct observation *o, uint32_t case_id, const char *version, enum verdict verdict, const double *amounts, uint32_t n);
 void observation_add_runs(struct observation *o, const char *version, enum verdict verdict, const double *amounts, uint32_t n);
 const struct observed_runs *observation_runs_of(const struct observation *o, const char *version); /* NULL: it was not measured */
-double observation_most(enum judge_measure m); /* memory 1 TiB, effort 1e18: no run takes more */
+double observation_no_answer_amount(enum judge_measure m); /* memory 1 TiB, effort 1e18: no run takes more */
 /* The lower median of a version's amounts; 0: not measured. */
 double observation_amount(const struct observation *o, const char *version);
 /* True if the limit ended the version's median run: it would have taken more. */

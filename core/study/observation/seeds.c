@@ -24,13 +24,13 @@ static bool can_seed(const struct solver *s, const char *version)
         uint32_t commit;
 
         if (!s->recipe->is_programs)
-                return s->recipe->seed && version_is_of_history(version);
-        return version_is_of_history(version) && version_commit(s, version, &commit) == 0 && solver_recipe_at(s, commit)->seed;
+                return s->recipe->seed && version_begins_with_sha(version);
+        return version_begins_with_sha(version) && version_commit(s, version, &commit) == 0 && solver_recipe_at(s, commit)->seed;
 }
 
 bool finding_has_seeds(const struct solver *s, const struct observation *f)
 {
-        return f->kind == FINDING_SPR && can_seed(s, f->reference) && can_seed(s, f->target);
+        return f->kind == FINDING_SLOWDOWN && can_seed(s, f->reference) && can_seed(s, f->target);
 }
 
 static struct cell cell_of(const struct seeds_query *q, unsigned which, uint32_t seed)

@@ -67,7 +67,7 @@ static int add_row(struct row *row)
 
         html_row_begin(row->to, row->table);
         report_cell_number(row->report, row->table, f, "/", row->to);
-        if (f->kind == FINDING_SPR) {
+        if (f->kind == FINDING_SLOWDOWN) {
                 const bool is_limited = observation_is_limited(f, f->target);
 
                 add_number(row, is_limited, ratio, html_ratio(ratio));
@@ -79,7 +79,7 @@ static int add_row(struct row *row)
         report_cell_version(row->report, row->table, f->reference, row->to);
         report_cell_version(row->report, row->table, f->target, row->to);
         e = add_culprits(row);
-        if (f->kind != FINDING_SPR) {
+        if (f->kind != FINDING_SLOWDOWN) {
                 if (e == 0)
                         e = finding_get_count(row->report->workspace, row->report->solver->number, f->number, &count);
                 html_cell_count(row->to, row->table, count);

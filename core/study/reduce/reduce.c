@@ -19,7 +19,7 @@ struct reducer {
         size_t n_refused; /* candidates of the current text */
         bool is_script; /* and every candidate must be one, by these options */
         struct script_options script;
-        struct bank *before; /* the names that a candidate's text may not lose; NULL: none */
+        struct bank *original_bank; /* the names that a candidate's text may not lose; NULL: none */
 };
 
 /* A text that was interesting once is tested again after this many refused candidates, or this many taken texts. Not at once: a smaller text follows most
@@ -43,7 +43,7 @@ enum dialect reduce_dialect(const struct reducer *r)
         return r->is_script ? r->script.dialect : dialect_named(r->options ? r->options->dialect : NULL);
 }
 
-void reduce_stage(struct reducer *r, const char *stage)
+void reduce_set_stage(struct reducer *r, const char *stage)
 {
         r->status.stage = stage;
         tell(r);
@@ -54,19 +54,19 @@ void reduce_result_done(struct reduce_result *r)
         buffer_done(&r->text);
 }
 
-void reduce_keep_script(struct reducer *r, bool is_script, const struct script_options *o)
+void reduce_require_script(struct reducer *r, bool is_script, const struct script_options *o)
 {
         r->is_script = is_script;
         r->script = *o;
 }
 
-void reduce_keep_names(struct reducer *r, struct bank *names)
+void reduce_require_names(struct reducer *r, struct bank *names)
 {
-        bank_unref(r->before);
-        r->before = names ? bank_ref(names) : NULL;
+        bank_unref(r->original_bank);
+        r->original_bank = names ? bank_ref(names) : NULL;
 }
 
-bool reduce_keeps_script(const struct reducer *r)
+bool reduce_requires_script(const struct reducer *r)
 {
         return r->is_script;
 }
@@ -77,7 +77,7 @@ static bool is_form_lost(const struct reducer *r, struct slice text)
         cleanup_script struct script *made = NULL;
         struct script_options o = r->script;
 
-        o.before = r->before;
+        o.original_bank = r->original_bank;
         return r->is_script && script_read(text, &o, &made) < 0;
 }
 
@@ -446,7 +446,7 @@ static int check_end(struct reducer *r, int end)
 {
         int k;
 
-        reduce_stage(r, "check");
+        reduce_set_stage(r, "check");
         k = r->status.taken > 0 && (!r->checks_late || is_unsure(r)) ? ask(r, reduce_text(r)) : 1;
         if (k == 0) {
                 k = go_back(r);
@@ -464,7 +464,7 @@ static int run(struct reducer *r, struct slice input, struct reduce_result *ret)
 
         if (k < 0)
                 return k;
-        reduce_stage(r, "input");
+        reduce_set_stage(r, "input");
         k = r->test->knows_input ? 1 : ask(r, input);
         if (k == 0)
                 return errorf(-ENODATA, "the test is not interested in the input itself");
@@ -501,7 +501,7 @@ int reduce(struct slice input, const struct reduce_test *test, const struct redu
         for (size_t i = 0; i < r.n; i++)
                 buffer_done(&r.trail[i]);
         free(r.trail);
-        reduce_keep_names(&r, NULL);
+        reduce_require_names(&r, NULL);
         tdestroy(r.seen, free);
         return k;
 }

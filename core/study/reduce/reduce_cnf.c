@@ -87,7 +87,7 @@ static int sweep(struct reducer *r, enum part part)
         struct state s = {.part = part};
         int k = cnf_parse(reduce_text(r), &s.cnf);
 
-        reduce_stage(r, stages[part]);
+        reduce_set_stage(r, stages[part]);
         if (k == 0)
                 k = reduce_sweep(r, count_items(&s), 0, make, &s);
         cnf_free(s.cnf);

@@ -23,14 +23,14 @@ typedef int (*reduce_without)(void *user, const bool *is_out, struct buffer *ret
 int reduce_sweep(struct reducer *r, size_t n, size_t chunk, reduce_without make, void *user);
 
 struct slice reduce_text(const struct reducer *r);
-void reduce_stage(struct reducer *r, const char *stage);
+void reduce_set_stage(struct reducer *r, const char *stage);
 enum dialect reduce_dialect(const struct reducer *r); /* of a text that names none */
 
 /* `is_script`: from now on core/smtlib must be able to read every candidate with these options, except those of reduce_offer(). False: no longer. */
-void reduce_keep_script(struct reducer *r, bool is_script, const struct script_options *o);
-bool reduce_keeps_script(const struct reducer *r);
+void reduce_require_script(struct reducer *r, bool is_script, const struct script_options *o);
+bool reduce_requires_script(const struct reducer *r);
 /* Also refuses a candidate that uses a name which it does not declare, and which the script of this bank does. NULL: no longer. Takes a reference. */
-void reduce_keep_names(struct reducer *r, struct bank *names);
+void reduce_require_names(struct reducer *r, struct bank *names);
 
 /* Run all steps of a format, until a pass takes nothing. 1: something was taken; 0: nothing, or the text has another format; -errno. *ret_is_script:
  * the text is a script with a known command. */
@@ -52,8 +52,8 @@ struct text_tree {
         bool has_lines; /* the nodes are lines, not words and parentheses */
 };
 void text_tree_done(struct text_tree *t);
-int text_tree_read(struct reducer *r, struct text_tree *ret);                           /* the current text; -EINVAL: its parentheses do not match */
-void text_tree_add(const struct text_tree *t, const bool *is_out, struct buffer *ret); /* the text without these nodes */
+int text_tree_read(struct reducer *r, struct text_tree *ret);                                    /* the current text; -EINVAL: parentheses do not match */
+void text_tree_write_without(const struct text_tree *t, const bool *is_out, struct buffer *ret); /* the text without these nodes */
 bool reduce_is_tree(struct reducer *r); /* the parentheses match, and nothing is outside of them */
 /* 1: something was taken; 0: nothing. reduce_trees() changes a script only in commands of unknown name. -EINVAL: the parentheses do not match. */
 int reduce_trees(struct reducer *r);
@@ -72,16 +72,16 @@ const struct term *term_replaced(struct bank *b, const struct term *t, const str
 const struct term *term_tidied(struct bank *b, const struct term *t);
 
 /* Simpler terms to replace a term anywhere. They depend on the term and the lists alone. */
-enum step_kind {
-        STEP_ZERO,     /* true, 0, "", #b00, … */
-        STEP_ONE,      /* false, 1 */
-        STEP_CONSTANT, /* the first of `constants` with the term's sort */
-        STEP_FRESH,    /* the one of `fresh` with the term's sort */
-        STEP_CHILD     /* and higher: the nearest subterms of the term's sort, one by one */
+enum replacement_kind {
+        REPLACEMENT_ZERO,     /* true, 0, "", #b00, … */
+        REPLACEMENT_ONE,      /* false, 1 */
+        REPLACEMENT_CONSTANT, /* the first of `constants` with the term's sort */
+        REPLACEMENT_FRESH,    /* the one of `fresh` with the term's sort */
+        REPLACEMENT_CHILD     /* and higher: the nearest subterms of the term's sort, one by one */
 };
 /* NULL: no such term. The lists may be NULL. */
-const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
-                             const struct term_list *fresh);
+const struct term *term_replacement(struct bank *b, const struct term *t, size_t kind, const struct term_list *constants,
+                                    const struct term_list *fresh);
 /* The nearest subterms of the term's sort, except those with a variable that is bound in between. */
 void term_nearest(const struct term *t, struct term_list *ret);
 /* An application of an n-ary operator without these arguments; a single remaining argument itself. NULL: not possible. */
@@ -93,5 +93,5 @@ void term_rewrites(struct bank *b, const struct term *t, struct term_list *ret);
 #define NESTINGS_MOST 100 /* tried per pass: most are boring */
 /* Terms of the same sort that lack an argument, but have a subterm of it within another one. For a formula, also equalities of a part and a value. */
 void term_nestings(struct bank *b, const struct term *t, struct term_list *ret);
-/* 0 and 1: what STEP_ZERO and STEP_ONE give; 2: another value; 3: a constant or a variable; 4: an application. */
+/* 0 and 1: what REPLACEMENT_ZERO and REPLACEMENT_ONE give; 2: another value; 3: a constant or a variable; 4: an application. */
 unsigned term_rank(struct bank *b, const struct term *t);

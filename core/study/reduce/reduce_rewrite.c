@@ -256,7 +256,7 @@ static void add_equalities(struct bank *b, const struct term *t, struct term_lis
 
                 if (part->n_args == 0 || part->is_open || term_is_bool(part) || (part->depth + 1 == t->depth && name_size(t->op) == 1))
                         continue;
-                value = term_step(b, part, STEP_ZERO, NULL, NULL);
+                value = term_replacement(b, part, REPLACEMENT_ZERO, NULL, NULL);
                 if (value)
                         add_made(b, t, OP_EQUAL, (const struct term *[]){part, value}, 2, ret);
         }

@@ -10,7 +10,7 @@
 /* The items of a sweep: each is a command, or several that go together. */
 struct command_items {
         const struct script_state *state;
-        const struct step *step;
+        const struct reduce_step *step;
         size_t *item; /* owned: of each command; SIZE_MAX: none, it stays */
         size_t n;
         size_t *open, n_open;      /* owned: each push without its pop so far */
@@ -65,7 +65,7 @@ void state_count_mentions(const struct script_state *s, struct term_map *ret)
         }
 }
 
-static int sweep_commands(struct steps *steps, const struct step *step, struct script_state *s)
+static int sweep_commands(struct reduce_steps *steps, const struct reduce_step *step, struct script_state *s)
 {
         size_t n = s->script->n_commands;
         cleanup(command_items_done) struct command_items items = {.state = s,
@@ -279,7 +279,7 @@ static void add_name(struct names *names, const struct symbol *symbol)
 }
 
 /* Shorter names for all that the script names. A variable that the reader renamed stands in the text under another name, and keeps it. */
-static int step_names(struct steps *steps, const struct step *, struct script_state *s)
+static int step_names(struct reduce_steps *steps, const struct reduce_step *, struct script_state *s)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup(names_done) struct names names = {.state = s};
@@ -338,8 +338,8 @@ static void add_without_variables(struct script_state *s, const struct term *q, 
                         script_changes_add(c, q, term_without_variable(s->script->bank, q, i, NULL));
                         continue;
                 }
-                for (size_t step = STEP_ZERO; step <= STEP_CONSTANT; step++) {
-                        const struct term *value = term_step(s->script->bank, variable, step, &s->constants, &s->fresh);
+                for (size_t kind = REPLACEMENT_ZERO; kind <= REPLACEMENT_CONSTANT; kind++) {
+                        const struct term *value = term_replacement(s->script->bank, variable, kind, &s->constants, &s->fresh);
 
                         if (value)
                                 script_changes_add(c, q, term_without_variable(s->script->bank, q, i, value));
@@ -409,19 +409,19 @@ static void add_constant_values(struct script_state *s, size_t last, struct scri
                 if (!command_declares(d) || d->function->n_args > 0)
                         continue;
                 constant = term_constant(s->script->bank, d->function);
-                for (size_t step = STEP_ZERO; step <= last; step++)
-                        script_changes_add(c, constant, term_step(s->script->bank, constant, step, &s->constants, NULL));
+                for (size_t kind = REPLACEMENT_ZERO; kind <= last; kind++)
+                        script_changes_add(c, constant, term_replacement(s->script->bank, constant, kind, &s->constants, NULL));
         }
 }
 
 static void list_constant_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
-        add_constant_values(s, STEP_ZERO, c);
+        add_constant_values(s, REPLACEMENT_ZERO, c);
 }
 
 static void list_constant_values(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
-        add_constant_values(s, STEP_CONSTANT, c);
+        add_constant_values(s, REPLACEMENT_CONSTANT, c);
 }
 
 static bool is_constant(const struct term *t)
@@ -504,8 +504,8 @@ static void list_elsewhere(struct script_state *s, const struct term_list *all, 
 static void list_zeros(struct script_state *s, const struct term_list *all, struct script_changes *c)
 {
         for (size_t i = 0; i < all->n; i++) {
-                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_ZERO, NULL, NULL));
-                script_changes_add(c, all->list[i], term_step(s->script->bank, all->list[i], STEP_CHILD, NULL, NULL));
+                script_changes_add(c, all->list[i], term_replacement(s->script->bank, all->list[i], REPLACEMENT_ZERO, NULL, NULL));
+                script_changes_add(c, all->list[i], term_replacement(s->script->bank, all->list[i], REPLACEMENT_CHILD, NULL, NULL));
         }
 }
 
@@ -531,10 +531,10 @@ static void add_places(struct script_state *s, const struct term *root, struct s
                 return;
         term_places(root, REDUCE_PLACES_MOST, &places);
         for (size_t i = 1; i < places.n; i++)
-                for (size_t step = 0;; step++) {
-                        const struct term *to = term_step(s->script->bank, places.list[i].term, step, &s->constants, NULL);
+                for (size_t kind = 0;; kind++) {
+                        const struct term *to = term_replacement(s->script->bank, places.list[i].term, kind, &s->constants, NULL);
 
-                        if (!to && step >= STEP_CHILD)
+                        if (!to && kind >= REPLACEMENT_CHILD)
                                 break;
                         if (to)
                                 script_changes_add(c, root, term_replace_at(s->script->bank, &places, i, to));
@@ -589,15 +589,15 @@ static int make_logic(void *user, size_t at, struct buffer *ret)
 /* -- passes -- */
 
 /* Without comments and what stands between the commands. 1: that is the text now. -EINVAL: it is no script, or never had a known command. */
-static int strip(struct steps *steps)
+static int strip(struct reduce_steps *steps)
 {
         cleanup_state struct script_state s = {0};
         cleanup_buffer struct buffer text = {0};
         struct script_options o = {.is_dialect_fixed = true};
-        bool is_script = reduce_keeps_script(steps->reducer);
+        bool is_script = reduce_requires_script(steps->reducer);
         int r;
 
-        reduce_keep_script(steps->reducer, false, &o);
+        reduce_require_script(steps->reducer, false, &o);
         r = script_state_load(steps, &s);
         if (r < 0)
                 return r;
@@ -606,18 +606,18 @@ static int strip(struct steps *steps)
         is_script |= s.script->n_opaque_commands < s.script->n_commands;
         o.dialect = steps->dialect;
         o.is_strict = s.script->n_opaque_commands + s.script->n_opaque_terms == 0;
-        reduce_keep_script(steps->reducer, is_script, &o);
+        reduce_require_script(steps->reducer, is_script, &o);
         for (size_t i = 0; i < s.script->n_commands; i++)
                 state_add_bytes(&s, i, &text);
         if (buffer_error(&text) < 0 || s.script->n_commands == 0)
                 return buffer_error(&text);
         r = reduce_offer(steps->reducer, SLICE(text.data, text.size));
         if (r == 0)
-                reduce_keep_script(steps->reducer, false, &o); /* what is between its commands matters */
+                reduce_require_script(steps->reducer, false, &o); /* what is between its commands matters */
         return r >= 0 && !is_script ? -EINVAL : r;
 }
 
-static int sweep_changes(struct steps *steps, const struct step *step, struct script_state *s)
+static int sweep_changes(struct reduce_steps *steps, const struct reduce_step *step, struct script_state *s)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_changes struct script_changes c = {.state = s};
@@ -628,7 +628,7 @@ static int sweep_changes(struct steps *steps, const struct step *step, struct sc
 }
 
 /* A candidate at a time. */
-static int try_changes(struct steps *steps, const struct step *step, struct script_state *s)
+static int try_changes(struct reduce_steps *steps, const struct reduce_step *step, struct script_state *s)
 {
         cleanup_term_list struct term_list all = {0};
         cleanup_changes struct script_changes c = {.state = s};
@@ -642,11 +642,11 @@ static int try_changes(struct steps *steps, const struct step *step, struct scri
         return reduce_first(steps->reducer, step->goes_on ? steps->at : 0, n, step->make, &c, &steps->at);
 }
 
-static int run_step(struct steps *steps, const struct step *step)
+static int run_step(struct reduce_steps *steps, const struct reduce_step *step)
 {
         int r;
 
-        reduce_stage(steps->reducer, step->stage);
+        reduce_set_stage(steps->reducer, step->stage);
         steps->at = 0;
         do {
                 cleanup_state struct script_state s = {0};
@@ -659,7 +659,7 @@ static int run_step(struct steps *steps, const struct step *step)
 
 int reduce_script(struct reducer *r, bool *ret_is_script)
 {
-        static const struct step list[] = {
+        static const struct reduce_step list[] = {
                 {"commands", sweep_commands, .chooses = is_removable},
                 {"declarations", sweep_commands, .again = true, .chooses = is_unused}, /* one leads to another: a definition uses what others declare */
                 {"datatypes", step_datatypes, .again = true},
@@ -686,7 +686,7 @@ int reduce_script(struct reducer *r, bool *ret_is_script)
                 {"terms from elsewhere", try_changes, .again = true, .is_fine = true, .list = list_elsewhere, .make = make_single, .goes_on = true},
                 {"two at once", try_changes, .again = true, .is_fine = true, .list = list_zeros, .make = make_pair},
         };
-        struct steps steps = {.reducer = r, .dialect = reduce_dialect(r)};
+        struct reduce_steps steps = {.reducer = r, .dialect = reduce_dialect(r)};
         bool any = false;
         int k = strip(&steps);
 

@@ -252,11 +252,11 @@ static int text_with_datatypes(void *user, const bool *is_out, struct buffer *re
         for (size_t i = 0; i < d->n_types; i++)
                 if (!d->is_gone[d->types[i].body] && (d->types[i].n_left == 0 || (d->types[i].had_value && !d->types[i].has_value)))
                         return -ENOENT;
-        text_tree_add(&d->tree, d->is_gone, ret);
+        text_tree_write_without(&d->tree, d->is_gone, ret);
         return 0;
 }
 
-int step_datatypes(struct steps *steps, const struct step *, struct script_state *s)
+int step_datatypes(struct reduce_steps *steps, const struct reduce_step *, struct script_state *s)
 {
         cleanup(datatypes_done) struct datatypes d = {.state = s};
         size_t at = 0, n = 0;

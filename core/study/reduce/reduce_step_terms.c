@@ -59,13 +59,13 @@ static void list_level(const struct term_list *roots, size_t depth, struct term_
         }
 }
 
-/* One step at all terms of a level. *ret_nodes: how many there are; *ret_steps: how many steps any of them has. */
-static int step_level(struct steps *steps, size_t depth, size_t step, size_t *ret_nodes, size_t *ret_steps)
+/* Tries one kind of replacement at all terms of a level. *ret_nodes: how many there are; *ret_kinds: how many kinds any of them has. */
+static int step_level(struct reduce_steps *steps, size_t depth, size_t kind, size_t *ret_nodes, size_t *ret_kinds)
 {
         cleanup_state struct script_state s = {0};
         cleanup_term_list struct term_list roots = {0}, level = {0};
         cleanup_changes struct script_changes c = {.state = &s};
-        bool is_tried = depth == 0 && step == STEP_ZERO && steps->pass == 0; /* an assertion of true: the first step left the command out */
+        bool is_tried = depth == 0 && kind == REPLACEMENT_ZERO && steps->pass == 0; /* an assertion of true: the first step left the command out */
         int r = script_state_load(steps, &s);
 
         if (r < 0)
@@ -74,35 +74,36 @@ static int step_level(struct steps *steps, size_t depth, size_t step, size_t *re
         list_level(&roots, depth, &level);
         make_fresh(&s, &level);
         *ret_nodes = level.n;
-        *ret_steps = STEP_CHILD;
+        *ret_kinds = REPLACEMENT_CHILD;
         for (size_t i = 0; i < level.n; i++) {
                 const struct term *t = level.list[i];
                 cleanup_term_list struct term_list nearest = {0};
 
                 if (t->n_args > 0)
                         term_nearest(t, &nearest);
-                *ret_steps = MAX(*ret_steps, STEP_CHILD + nearest.n);
+                *ret_kinds = MAX(*ret_kinds, REPLACEMENT_CHILD + nearest.n);
                 if (!is_tried)
-                        script_changes_add(&c, t, term_step(s.script->bank, t, step, &s.constants, &s.fresh));
+                        script_changes_add(&c, t, term_replacement(s.script->bank, t, kind, &s.constants, &s.fresh));
         }
         return steps_sweep_changes(steps, &c, steps->pass == 0 && c.n > 8 ? 0 : 1);
 }
 
-/* The levels from the roots on; each step at a level begins with the text that the one before has left. */
-int step_terms(struct steps *steps, const struct step *, struct script_state *)
+/* The levels from the roots on; each kind at a level begins with the text that the one before has left. */
+int step_terms(struct reduce_steps *steps, const struct reduce_step *, struct script_state *)
 {
         int any = 0;
-        size_t n_nodes = 1, n_steps = STEP_CHILD;
+        size_t n_nodes = 1, n_kinds = REPLACEMENT_CHILD;
 
         for (size_t depth = 0; n_nodes > 0; depth++) {
-                static const size_t order[] = {STEP_ZERO, STEP_CHILD, STEP_ONE, STEP_CONSTANT, STEP_FRESH};
+                static const size_t order[] = {REPLACEMENT_ZERO, REPLACEMENT_CHILD, REPLACEMENT_ONE, REPLACEMENT_CONSTANT, REPLACEMENT_FRESH};
 
                 for (size_t i = 0; n_nodes > 0 && i < ARRAY_SIZE(order); i++) {
-                        int r = step_level(steps, depth, order[i], &n_nodes, &n_steps);
+                        int r = step_level(steps, depth, order[i], &n_nodes, &n_kinds);
 
                         any |= r > 0;
-                        for (size_t step = STEP_CHILD + 1; order[i] == STEP_CHILD && r >= 0 && step < n_steps; step++) { /* the other subterms */
-                                r = step_level(steps, depth, step, &n_nodes, &n_steps);
+                        /* the other subterms */
+                        for (size_t kind = REPLACEMENT_CHILD + 1; order[i] == REPLACEMENT_CHILD && r >= 0 && kind < n_kinds; kind++) {
+                                r = step_level(steps, depth, kind, &n_nodes, &n_kinds);
                                 any |= r > 0;
                         }
                         if (r < 0)
@@ -187,7 +188,7 @@ static size_t parts_of(const struct term *t, struct parts *p)
         return 0;
 }
 
-int step_parts(struct steps *steps, const struct step *, struct script_state *s)
+int step_parts(struct reduce_steps *steps, const struct reduce_step *, struct script_state *s)
 {
         cleanup_term_list struct term_list all = {0};
         int r = 0;

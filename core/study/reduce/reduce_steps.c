@@ -19,19 +19,19 @@ bool command_declares(const struct command *c)
         return (c->kind == COMMAND_DECLARE_FUN || c->kind == COMMAND_DECLARE_CONST) && c->function;
 }
 
-int script_state_load(struct steps *steps, struct script_state *ret)
+int script_state_load(struct reduce_steps *steps, struct script_state *ret)
 {
         struct script_options o = {.dialect = steps->dialect, .is_dialect_fixed = steps->has_dialect};
         bool is_early = true;
         int r;
 
         *ret = (struct script_state){0};
-        reduce_keep_names(steps->reducer, NULL); /* first: a large script is not held twice */
+        reduce_require_names(steps->reducer, NULL); /* first: a large script is not held twice */
         r = reduce_set_text(&ret->text, reduce_text(steps->reducer))
             ?: script_read(SLICE(ret->text.data, ret->text.size), &o, &ret->script);
         if (r < 0)
                 return r;
-        reduce_keep_names(steps->reducer, ret->script->bank);
+        reduce_require_names(steps->reducer, ret->script->bank);
         ret->first_term = ret->script->n_commands;
         for (size_t i = 0; i < ret->script->n_commands; i++) {
                 const struct command *c = &ret->script->commands[i];
@@ -64,7 +64,7 @@ int state_add_printed(const struct script_state *s, struct command c, struct buf
         if (r < 0)
                 return r;
         o.no_lets = true;
-        o.most = shared.size;
+        o.term_bytes_most = shared.size;
         r = command_print(s->script, &c, &o, &tree);
         if (r < 0 && r != -EFBIG)
                 return r;
@@ -176,7 +176,7 @@ static int text_with_changes(void *user, const bool *is_on, struct buffer *ret)
         return text_with_all(&c, ret);
 }
 
-int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk)
+int steps_sweep_changes(struct reduce_steps *steps, struct script_changes *c, size_t chunk)
 {
         return reduce_sweep(steps->reducer, c->n, chunk, text_with_changes, c);
 }

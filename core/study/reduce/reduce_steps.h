@@ -16,7 +16,7 @@ void script_state_done(struct script_state *s);
 #define cleanup_state cleanup(script_state_done)
 
 /* All steps use the first text's dialect: the command that declares it may be reduced away. */
-struct steps {
+struct reduce_steps {
         struct reducer *reducer;
         enum dialect dialect;
         bool has_dialect; /* `dialect` is the first text's; false: it is the one for a text that names none */
@@ -25,7 +25,7 @@ struct steps {
         size_t at; /* how far the present step has come: the index of a candidate or term */
 };
 /* Parses the current text. Call script_state_done() on *ret after an error, too. -EINVAL: it is no script. */
-int script_state_load(struct steps *steps, struct script_state *ret);
+int script_state_load(struct reduce_steps *steps, struct script_state *ret);
 
 /* -- properties of a state -- */
 
@@ -51,16 +51,16 @@ void script_changes_done(struct script_changes *c);
 #define cleanup_changes cleanup(script_changes_done)
 void script_changes_add(struct script_changes *c, const struct term *from, const struct term *to); /* does nothing if `to` is NULL or the same */
 int text_with_all(const struct script_changes *c, struct buffer *ret); /* the script with all of them; -ENOENT: it would be ill-typed */
-int steps_sweep_changes(struct steps *steps, struct script_changes *c, size_t chunk); /* reduce_sweep() */
+int steps_sweep_changes(struct reduce_steps *steps, struct script_changes *c, size_t chunk); /* reduce_sweep() */
 
 /* -- steps -- */
 
 struct command_items;
 
 /* One step on the current text, by one of the functions below. Returns the number of changes taken, or -errno. */
-struct step {
+struct reduce_step {
         const char *stage;
-        int (*run)(struct steps *steps, const struct step *step, struct script_state *s);
+        int (*run)(struct reduce_steps *steps, const struct reduce_step *step, struct script_state *s);
         bool again;   /* repeats until it takes nothing */
         bool is_fine; /* many candidates for few bytes: runs only if the pass has taken nothing so far */
         /* For sweep_commands() (reduce_script.c): */
@@ -74,6 +74,6 @@ struct step {
         size_t n;         /* without `list`: candidates for each command */
         bool goes_on;     /* with `again`: goes on at the index of the taken candidate; else from the first */
 };
-int step_terms(struct steps *steps, const struct step *step, struct script_state *s);
-int step_datatypes(struct steps *steps, const struct step *step, struct script_state *s);
-int step_parts(struct steps *steps, const struct step *step, struct script_state *s);
+int step_terms(struct reduce_steps *steps, const struct reduce_step *step, struct script_state *s);
+int step_datatypes(struct reduce_steps *steps, const struct reduce_step *step, struct script_state *s);
+int step_parts(struct reduce_steps *steps, const struct reduce_step *step, struct script_state *s);

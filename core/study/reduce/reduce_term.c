@@ -111,27 +111,27 @@ static const struct term *term_of_sort(const struct term_list *list, const struc
         return NULL;
 }
 
-const struct term *term_step(struct bank *b, const struct term *t, size_t step, const struct term_list *constants,
-                             const struct term_list *fresh)
+const struct term *term_replacement(struct bank *b, const struct term *t, size_t kind, const struct term_list *constants,
+                                    const struct term_list *fresh)
 {
         cleanup_term_list struct term_list nearest = {0};
         unsigned rank = term_rank(b, t);
         const struct term *to;
 
-        switch (step) {
-        case STEP_ZERO:
+        switch (kind) {
+        case REPLACEMENT_ZERO:
                 return rank > 0 ? value_of(b, t->sort, false) : NULL;
-        case STEP_ONE:
+        case REPLACEMENT_ONE:
                 return rank > 1 ? value_of(b, t->sort, true) : NULL;
-        case STEP_CONSTANT:
+        case REPLACEMENT_CONSTANT:
                 to = rank >= 3 ? term_of_sort(constants, t->sort) : NULL;
                 return to != t ? to : NULL;
-        case STEP_FRESH:
+        case REPLACEMENT_FRESH:
                 return rank == 4 ? term_of_sort(fresh, t->sort) : NULL;
         default:
                 if (rank == 4)
                         term_nearest(t, &nearest);
-                return step - STEP_CHILD < nearest.n ? nearest.list[step - STEP_CHILD] : NULL;
+                return kind - REPLACEMENT_CHILD < nearest.n ? nearest.list[kind - REPLACEMENT_CHILD] : NULL;
         }
 }
 

@@ -80,7 +80,7 @@ static int lines_read(struct reducer *r, struct text_tree *ret)
 }
 
 /* A part that is left out takes the white space before it along, and behind it where nothing else is before it; but for a line. */
-void text_tree_add(const struct text_tree *t, const bool *is_out, struct buffer *ret)
+void text_tree_write_without(const struct text_tree *t, const bool *is_out, struct buffer *ret)
 {
         const char *text = t->text.data;
         size_t at = 0;
@@ -111,7 +111,7 @@ static int without_nodes(void *user, const bool *is_out, struct buffer *ret)
 
         for (size_t i = 0; i < l->n; i++)
                 l->is_out[l->list[i]] = is_out[i];
-        text_tree_add(l->tree, l->is_out, ret);
+        text_tree_write_without(l->tree, l->is_out, ret);
         return 0;
 }
 
@@ -120,7 +120,7 @@ static bool may_change(struct reducer *r, const struct text_tree *t, size_t i)
 {
         const struct text_node *node = &t->list[i], *word = &t->list[node->root + 1];
 
-        if (!reduce_keeps_script(r))
+        if (!reduce_requires_script(r))
                 return true;
         return node->depth > 0 && node != word && command_kind_of(SLICE(t->text.data + word->begin, word->end - word->begin)) == COMMAND_OPAQUE;
 }
@@ -230,7 +230,7 @@ int reduce_trees(struct reducer *r)
         int k;
 
         do {
-                reduce_stage(r, "trees");
+                reduce_set_stage(r, "trees");
                 k = unwrap(r);
                 more = k > 0;
                 for (uint32_t depth = 0; k >= 0; depth++) { /* ends by -ERANGE */
@@ -247,7 +247,7 @@ int reduce_lines(struct reducer *r)
 {
         int any = 0, k;
 
-        reduce_stage(r, "lines");
+        reduce_set_stage(r, "lines");
         do {
                 k = leave_out_at(r, lines_read, 0);
                 any |= k > 0;

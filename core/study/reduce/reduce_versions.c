@@ -23,7 +23,7 @@
 
 /* The runs of one side, the candidates that they refuted, and their cost: side_first(). */
 struct tally {
-        double runs, refuted, seconds;
+        double runs, refuted, amount;
 };
 
 struct reduce_versions {
@@ -172,7 +172,7 @@ static int ask_side(const struct testing *t, int side, double limit, struct vers
         }
         if (r == 0)
                 *ret = (struct version_answer){.verdict = verdict_believed(&result.verdicts),
-                                               .seconds = result.verdict != VERDICT_TIMEOUT ? amount_of(v, &result) : is_time ? limit : 0};
+                                               .amount = result.verdict != VERDICT_TIMEOUT ? amount_of(v, &result) : is_time ? limit : 0};
         if (r == 0 && ret->verdict == VERDICT_CRASH)
                 ending_describe(&result.run, ret->end);
         run_result_done(&result);
@@ -187,13 +187,13 @@ static double slow_least(const struct reduce_versions *v, double fast)
         return fmax(v->options.floor, v->options.ratio * fast);
 }
 
-static void note_run(struct reduce_versions *v, int side, double seconds, bool has_refuted)
+static void note_run(struct reduce_versions *v, int side, double amount, bool has_refuted)
 {
         cleanup_unlock pthread_mutex_t *held = hold(&v->lock);
 
         v->tallies[side].runs += 1;
         v->tallies[side].refuted += has_refuted;
-        v->tallies[side].seconds += seconds;
+        v->tallies[side].amount += amount;
 }
 
 /* The side that is expected to refute a candidate at the lower cost: cost of a run by its chance to refute. */
@@ -205,7 +205,7 @@ static int side_first(struct reduce_versions *v)
         for (int side = 0; side < N_SIDES; side++) {
                 const struct tally *t = &v->tallies[side];
 
-                price[side] = (t->seconds / t->runs) / ((t->refuted + 1) / (t->runs + 2));
+                price[side] = (t->amount / t->runs) / ((t->refuted + 1) / (t->runs + 2));
         }
         return price[SIDE_TARGET] < price[SIDE_REFERENCE] ? SIDE_TARGET : SIDE_REFERENCE;
 }
@@ -215,11 +215,11 @@ static bool is_slow_answer(const struct reduce_versions *v, const struct version
 {
         enum verdict cut_off = v->options.measure == JUDGE_MEMORY ? VERDICT_MEMOUT : VERDICT_TIMEOUT;
 
-        return (a->verdict == cut_off || a->verdict == v->before[SIDE_REFERENCE].verdict) && a->seconds >= least;
+        return (a->verdict == cut_off || a->verdict == v->before[SIDE_REFERENCE].verdict) && a->amount >= least;
 }
 
 /* 1: one side answers as the input asks: the reference within the limit, the target beyond it. */
-static int is_good(const struct testing *t, int side, double limit, double *ret_seconds)
+static int is_good(const struct testing *t, int side, double limit, double *ret_amount)
 {
         struct reduce_versions *v = t->versions;
         struct version_answer a;
@@ -227,9 +227,9 @@ static int is_good(const struct testing *t, int side, double limit, double *ret_
 
         if (r < 0)
                 return r;
-        r = side == SIDE_TARGET ? is_slow_answer(v, &a, limit) : a.verdict == v->before[side].verdict && a.seconds <= limit;
-        note_run(v, side, a.seconds, r == 0);
-        *ret_seconds = a.seconds;
+        r = side == SIDE_TARGET ? is_slow_answer(v, &a, limit) : a.verdict == v->before[side].verdict && a.amount <= limit;
+        note_run(v, side, a.amount, r == 0);
+        *ret_amount = a.amount;
         return r;
 }
 
@@ -272,7 +272,7 @@ static int test_slow(const struct testing *t)
 static int is_as_before(const struct testing *t, int side, struct version_answer *ret)
 {
         const struct reduce_versions *v = t->versions;
-        int r = ask_side(t, side, fmin(v->options.timeout, 2 * v->before[side].seconds + ANSWER_MORE), ret);
+        int r = ask_side(t, side, fmin(v->options.timeout, 2 * v->before[side].amount + ANSWER_MORE), ret);
 
         return r < 0 ? r : ret->verdict == v->before[side].verdict;
 }
@@ -294,7 +294,7 @@ static int test_answers(const struct testing *t)
 
                 r = is_as_before(t, first ^ i, &a);
                 if (r >= 0)
-                        note_run(t->versions, first ^ i, a.seconds, r == 0);
+                        note_run(t->versions, first ^ i, a.amount, r == 0);
         }
         return r;
 }
@@ -422,20 +422,20 @@ static int check_slowness(const struct reduce_versions *v, const char *from, con
                               verdict_name(fast->verdict), to, verdict_name(slow->verdict));
         if (!verdict_is_decided(fast->verdict))
                 return errorf(-EINVAL, "%s, the reference, says %s after %.3fs and %s solves it: are they the wrong way round?",
-                              from, verdict_name(fast->verdict), fast->seconds, to);
-        if (is_slow_answer(v, slow, slow_least(v, fast->seconds)))
+                              from, verdict_name(fast->verdict), fast->amount, to);
+        if (is_slow_answer(v, slow, slow_least(v, fast->amount)))
                 return 0;
         if (m != JUDGE_TIME)
                 return errorf(-EINVAL,
                               "the target does not take more: %s takes %s (%s) and %s %s (%s); at least %g times as much %s and %s are asked for", from,
-                              judge_amount_text(m, fast->seconds).s, verdict_name(fast->verdict), to,
-                              judge_amount_text(m, slow->seconds).s, verdict_name(slow->verdict), v->options.ratio,
+                              judge_amount_text(m, fast->amount).s, verdict_name(fast->verdict), to,
+                              judge_amount_text(m, slow->amount).s, verdict_name(slow->verdict), v->options.ratio,
                               judge_measure_name(m), judge_amount_text(m, v->options.floor).s);
         return errorf(-EINVAL,
                       "it is not slow on the target: %s takes %.3fs (%s) and %s %.3fs (%s); at least %g times as long and %gs are asked for%s", from,
-                      fast->seconds, verdict_name(fast->verdict), to, slow->seconds, verdict_name(slow->verdict),
+                      fast->amount, verdict_name(fast->verdict), to, slow->amount, verdict_name(slow->verdict),
                       v->options.ratio, v->options.floor,
-                      fast->seconds >= v->options.floor && fast->seconds > slow->seconds
+                      fast->amount >= v->options.floor && fast->amount > slow->amount
                               ? " (are the versions the wrong way round?)"
                               : "; see --ratio and --floor");
 }
@@ -488,7 +488,7 @@ static void choose_bounds(struct reduce_versions *v)
 {
         bool is_time = v->options.measure == JUDGE_TIME;
         double least = is_time ? 1e-3 : judge_least(v->options.measure), ratio_least = is_time ? REDUCE_RATIO_LEAST : JUDGE_FLOOR;
-        double slow = v->before[SIDE_TARGET].seconds, shown = slow / fmax(v->before[SIDE_REFERENCE].seconds, least);
+        double slow = v->before[SIDE_TARGET].amount, shown = slow / fmax(v->before[SIDE_REFERENCE].amount, least);
 
         if (v->options.ratio == 0)
                 v->options.ratio = shown < ratio_least ? ratio_least : fmin(REDUCE_RATIO, sqrt(shown));
@@ -510,12 +510,12 @@ static int run_input(struct reduce_versions *v, struct slice input, struct slice
                 r = ask_side(&t, side, v->options.timeout, &v->before[side]);
                 if (r == 0 && !had_clock && v->is_cpu_time && v->before[side].verdict == VERDICT_TIMEOUT) /* by the clock that does not count */
                         r = ask_side(&t, side, v->options.timeout, &v->before[side]);
-                v->tallies[side] = (struct tally){.runs = 1, .seconds = v->before[side].seconds};
+                v->tallies[side] = (struct tally){.runs = 1, .amount = v->before[side].amount};
         }
         if (r < 0)
                 return r;
         choose_bounds(v);
-        v->fast = v->before[SIDE_REFERENCE].seconds;
+        v->fast = v->before[SIDE_REFERENCE].amount;
         v->fast_most = fmax(v->options.floor / v->options.ratio, v->fast * NOISE);
         return choose_interest(v);
 }

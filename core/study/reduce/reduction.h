@@ -44,7 +44,7 @@ const char *interest_name(enum interest i); /* "slow" … */
 /* One version on a text. */
 struct version_answer {
         enum verdict verdict;
-        double seconds;        /* by the clock that counts; for a timeout its limit. For another measure the amount; 0: none */
+        double amount;         /* seconds by the clock that counts, for a timeout its limit; by another measure 0: none */
         char end[ENDING_SIZE]; /* of a crash */
 };
 

@@ -397,7 +397,7 @@ static void make_key(const struct reduction_options *o, struct digest *ret)
         struct digest d;
 
         hasher_string(h, "reduced");
-        recipe_builds_digest(recipe, &d);
+        recipe_eras_digest(recipe, &d);
         hasher_add(h, d.bytes, DIGEST_SIZE);
         recipe_run_digest(recipe, o->has_seed, o->seed, &recipe->limits, &d);
         hasher_add(h, d.bytes, DIGEST_SIZE);

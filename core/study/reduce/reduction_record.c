@@ -26,7 +26,7 @@ static void transfer_answer(struct transfer *t, struct version_answer *a)
         cleanup_free char *end = copy_string(a->end); /* reading replaces it */
 
         a->verdict = transfer_choice(t, a->verdict, N_VERDICTS);
-        transfer_real(t, &a->seconds);
+        transfer_real(t, &a->amount);
         transfer_string(t, &end);
         if (!end || strlen(end) >= sizeof(a->end))
                 record_fail(&t->from);

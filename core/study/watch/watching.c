@@ -8,8 +8,8 @@ void watching_free(struct watching *w)
         if (!w)
                 return;
         for (size_t i = 0; i < w->n_points; i++) {
-                for (size_t test = 0; w->points[i].facts && test < w->n_cases; test++)
-                        fact_unref(w->points[i].facts[test]);
+                for (size_t case_index = 0; w->points[i].facts && case_index < w->n_cases; case_index++)
+                        fact_unref(w->points[i].facts[case_index]);
                 free(w->points[i].facts);
                 free(w->points[i].reason);
         }
@@ -81,8 +81,8 @@ struct observation *watching_alarm(struct watching *w, enum observation_kind kin
 static void want_point(struct watching *w, size_t point)
 {
         w->points[point].facts = allocate(w->n_cases, sizeof(*w->points[point].facts));
-        for (size_t test = 0; test < w->n_cases; test++)
-                list_add(w->wants, w->n_wants, (struct want){.point = point, .test = test});
+        for (size_t case_index = 0; case_index < w->n_cases; case_index++)
+                list_add(w->wants, w->n_wants, (struct want){.point = point, .case_index = case_index});
 }
 
 static int make_run(void *user, size_t i, struct query **ret)
@@ -91,7 +91,7 @@ static int make_run(void *user, size_t i, struct query **ret)
         const struct want *want = &w->wants[i];
 
         return query_run(w->workspace,
-                         &(struct cell){.solver = w->solver, .commit = w->points[want->point].commit, .info = w->cases[want->test]}, ret);
+                         &(struct cell){.solver = w->solver, .commit = w->points[want->point].commit, .info = w->cases[want->case_index]}, ret);
 }
 
 /* A commit whose sources are lost (e.g. its submodule's commit) is passed over, with a note, so that it does not hold up those after it; but not the
@@ -129,7 +129,7 @@ static int answered_run(void *user, size_t i, int r, struct value *v, const char
 
         if (r < 0)
                 return pass_over(w, w->wants[i].point, r, reason) ? 0 : fail_at(w, p->commit, r, reason);
-        p->facts[w->wants[i].test] = run->fact ? fact_ref(run->fact) : NULL;
+        p->facts[w->wants[i].case_index] = run->fact ? fact_ref(run->fact) : NULL;
         set_built(p, run->fact, run->build);
         return 0;
 }

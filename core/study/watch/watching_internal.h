@@ -5,7 +5,7 @@
 #include "core/study/localize/localization.h"
 #include "core/study/watch/watching.h"
 
-/* A point is a commit of the stretch; a test is a case, by its index in `cases`. */
+/* A point is a commit of the stretch; `case_index` is into `cases`. */
 enum point_state {
         POINT_OPEN, /* not asked */
         POINT_BUILT,
@@ -18,10 +18,10 @@ struct point {
         char *reason;        /* why it cannot be built; may be NULL */
         struct fact **facts; /* [cases]; owns refs; NULL: not measured */
 };
-struct suspect {                    /* a case that got worse from one measured point to the next */
-        enum observation_kind kind; /* N_OBSERVATION_KINDS: cleared */
-        size_t before, after, test; /* before: NO_POINT for none */
-        bool done;                  /* by the present stage */
+struct suspect {                          /* a case that got worse from one measured point to the next */
+        enum observation_kind kind;       /* N_OBSERVATION_KINDS: cleared */
+        size_t before, after, case_index; /* before: NO_POINT for none */
+        bool done;                        /* by the present stage */
 };
 struct boundary {     /* between a point that builds and one that does not */
         size_t good, bad; /* good: NO_POINT if none is known */
@@ -43,8 +43,8 @@ struct watching {
         bool has_begun; /* the stage measure() or find_unbuildable() was called before */
 
         struct want {
-                size_t point, test; /* of measure(): the run of a case at a point */
-                size_t boundary;    /* of find_unbuildable(): the build of a point, or for NO_POINT of the boundary's parent */
+                size_t point, case_index; /* of measure(): the run of a case at a point */
+                size_t boundary;          /* of find_unbuildable(): the build of a point, or for NO_POINT of the boundary's parent */
         } * wants;
         size_t n_wants;
         struct boundary *boundaries;

@@ -48,18 +48,19 @@ enum observation_kind watch_suspicion(const struct recipe *recipe, const struct 
         return is_slower(recipe, before, after) ? ALARM_SLOWER : N_OBSERVATION_KINDS;
 }
 
-static const struct fact *fact_at(const struct watching *w, size_t point, size_t test)
+static const struct fact *fact_at(const struct watching *w, size_t point, size_t case_index)
 {
-        return point != NO_POINT && w->points[point].facts ? w->points[point].facts[test] : NULL;
+        return point != NO_POINT && w->points[point].facts ? w->points[point].facts[case_index] : NULL;
 }
 
 /* Adds the runs at both points, once. `culprit`: the localizer's values, if any, replace theirs; may be NULL. */
-static void add_case(const struct watching *w, struct observation *a, size_t test, size_t before, size_t after, const struct localized_culprit *culprit)
+static void add_case(const struct watching *w, struct observation *a, size_t case_index, size_t before, size_t after,
+                     const struct localized_culprit *culprit)
 {
-        const struct fact *facts[2] = {fact_at(w, before, test), fact_at(w, after, test)};
+        const struct fact *facts[2] = {fact_at(w, before, case_index), fact_at(w, after, case_index)};
 
         for (size_t i = 0; alarm_case(a, i); i++)
-                if (alarm_case(a, i)->case_id == w->cases[test]->id)
+                if (alarm_case(a, i)->case_id == w->cases[case_index]->id)
                         return; /* its time and its memory were suspected, and one run has a wrong answer */
         for (int side = 0; side < 2; side++) {
                 const struct fact *f = facts[side];
@@ -67,27 +68,27 @@ static void add_case(const struct watching *w, struct observation *a, size_t tes
 
                 if (f && !isfinite(value))
                         value = a->kind == ALARM_MEMORY ? (double)f->memory : fact_seconds(f);
-                observation_add_case_runs(a, w->cases[test]->id, side == 0 ? a->reference : a->target, f ? f->verdict : VERDICT_UNKNOWN, &value,
+                observation_add_case_runs(a, w->cases[case_index]->id, side == 0 ? a->reference : a->target, f ? f->verdict : VERDICT_UNKNOWN, &value,
                                           f && isfinite(value));
         }
 }
 
 /* Makes an alarm without an earlier version known to be right: its cause is the case, so it is reported once (observation_add()). */
-static void alarm_of_case(struct watching *w, enum observation_kind kind, size_t point, size_t test, const char *detail)
+static void alarm_of_case(struct watching *w, enum observation_kind kind, size_t point, size_t case_index, const char *detail)
 {
         uint32_t commit = w->points[point].commit;
         struct observation *a = watching_alarm(w, kind, full_sha(w->solver, commit).s, "", commit);
 
         set_string(&a->reason, detail);
-        add_case(w, a, test, NO_POINT, point, NULL);
+        add_case(w, a, case_index, NO_POINT, point, NULL);
 }
 
 /* Notes each fresh commit whose program did not begin, once: the first version of a watch has none to lose answers against. */
 static void note_not_started(struct watching *w)
 {
         for (size_t i = w->n_known; i < w->n_points; i++)
-                for (size_t test = 0, size = w->result.notes.size; test < w->n_cases && w->result.notes.size == size; test++) {
-                        const struct fact *f = fact_at(w, i, test);
+                for (size_t case_index = 0, size = w->result.notes.size; case_index < w->n_cases && w->result.notes.size == size; case_index++) {
+                        const struct fact *f = fact_at(w, i, case_index);
 
                         if (f)
                                 not_started_line(w->solver, w->points[i].commit, f, &w->result.notes);
@@ -99,19 +100,21 @@ static void note_not_started(struct watching *w)
 int watching_suspect(struct watching *w, struct batch *)
 {
         note_not_started(w);
-        for (size_t test = 0; test < w->n_cases; test++) {
+        for (size_t case_index = 0; case_index < w->n_cases; case_index++) {
                 size_t before = NO_POINT;
 
                 for (size_t i = 0; i < w->n_points; i++) {
-                        const struct fact *f = fact_at(w, i, test), *f_before = fact_at(w, before, test);
-                        enum observation_kind kind = f ? watch_suspicion(w->solver->recipe, f_before, f, w->cases[test]) : N_OBSERVATION_KINDS;
+                        const struct fact *f = fact_at(w, i, case_index), *f_before = fact_at(w, before, case_index);
+                        enum observation_kind kind = f ? watch_suspicion(w->solver->recipe, f_before, f, w->cases[case_index]) : N_OBSERVATION_KINDS;
 
                         if (kind == ALARM_WRONG && before == NO_POINT)
-                                alarm_of_case(w, kind, i, test, "the oldest version that was looked at is wrong already");
+                                alarm_of_case(w, kind, i, case_index, "the oldest version that was looked at is wrong already");
                         else if (kind != N_OBSERVATION_KINDS)
-                                list_add(w->suspects, w->n_suspects, (struct suspect){.kind = kind, .before = before, .after = i, .test = test});
+                                list_add(w->suspects, w->n_suspects,
+                                         (struct suspect){.kind = kind, .before = before, .after = i, .case_index = case_index});
                         if (f && needs_more_memory(f_before, f))
-                                list_add(w->suspects, w->n_suspects, (struct suspect){.kind = ALARM_MEMORY, .before = before, .after = i, .test = test});
+                                list_add(w->suspects, w->n_suspects,
+                                         (struct suspect){.kind = ALARM_MEMORY, .before = before, .after = i, .case_index = case_index});
                         before = f ? i : before;
                 }
         }
@@ -152,7 +155,7 @@ static bool next_group(struct watching *w, bool measured_only)
                                            s->before == first->before && s->after == first->after);
 
                 if (same) {
-                        w->group_cases[w->n_group] = w->cases[s->test];
+                        w->group_cases[w->n_group] = w->cases[s->case_index];
                         w->group[w->n_group++] = i;
                 }
         }
@@ -235,9 +238,9 @@ int watching_confirm(struct watching *w, struct batch *ret)
 
 /* -- localizing --------------------------------------------------------------------------------------------------- */
 
-static enum verdict verdict_at(const struct watching *w, size_t point, size_t test)
+static enum verdict verdict_at(const struct watching *w, size_t point, size_t case_index)
 {
-        const struct fact *f = fact_at(w, point, test);
+        const struct fact *f = fact_at(w, point, case_index);
 
         return f ? f->verdict : VERDICT_UNKNOWN;
 }
@@ -245,7 +248,8 @@ static enum verdict verdict_at(const struct watching *w, size_t point, size_t te
 /* True if the runs without a seed show the suspicion by an answer; false if only those under a seed do. */
 static bool is_first_answer(const struct watching *w, const struct suspect *s)
 {
-        return watch_suspicion(w->solver->recipe, fact_at(w, s->before, s->test), fact_at(w, s->after, s->test), w->cases[s->test]) == s->kind;
+        return watch_suspicion(w->solver->recipe, fact_at(w, s->before, s->case_index), fact_at(w, s->after, s->case_index),
+                               w->cases[s->case_index]) == s->kind;
 }
 
 static int begin_localization(struct watching *w)
@@ -259,8 +263,8 @@ static int begin_localization(struct watching *w)
                                          .n = w->n_group,
                                          .measure = measure_of(s),
                                          .by_verdict = !is_measured(s),
-                                         .before = verdict_at(w, s->before, s->test),
-                                         .after = verdict_at(w, s->after, s->test)};
+                                         .before = verdict_at(w, s->before, s->case_index),
+                                         .after = verdict_at(w, s->after, s->case_index)};
 
         if (o.by_verdict && (o.before == o.after || !is_first_answer(w, s)))
                 return errorf(-EINVAL, "its first answers do not show it");
@@ -271,16 +275,16 @@ static int begin_localization(struct watching *w)
 static void set_detail(struct watching *w, const struct suspect *s, const char *why, struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};
-        const struct cell cell = {.solver = w->solver, .commit = w->points[s->after].commit, .info = w->cases[s->test]};
+        const struct cell cell = {.solver = w->solver, .commit = w->points[s->after].commit, .info = w->cases[s->case_index]};
 
         if (!is_measured(s) && !is_first_answer(w, s))
                 buffer_addf(&line, "not in the first run; 'solverfs compare %s@%.12s %s@%.12s %" PRIu32 "' shows it", w->solver->recipe->name,
                             full_sha(w->solver, w->points[s->before].commit).s, w->solver->recipe->name, full_sha(w->solver, cell.commit).s,
                             cell.info->id);
         else if (s->kind == ALARM_WRONG)
-                wrong_line(&cell, fact_at(w, s->after, s->test), &line);
+                wrong_line(&cell, fact_at(w, s->after, s->case_index), &line);
         else if (s->kind == ALARM_LOST)
-                not_started_line(w->solver, cell.commit, fact_at(w, s->after, s->test), &line);
+                not_started_line(w->solver, cell.commit, fact_at(w, s->after, s->case_index), &line);
         if (why)
                 buffer_addf(&line, "%sno single commit was found responsible: %s", line.size > 0 ? "; " : "", why);
         if (line.size > 0 && !*a->reason)
@@ -300,7 +304,7 @@ static void alarm_unlocalized(struct watching *w, const struct suspect *s, const
         if (is_measured(s)) {
                 buffer_addf(&w->result.notes,
                             "%s: case %" PRIu32 " is %s at %.12s, compared with %.12s, and no commit between them was found responsible: %s\n",
-                            w->solver->recipe->name, w->cases[s->test]->id, observation_kind_name(s->kind), after.s, before.s, why);
+                            w->solver->recipe->name, w->cases[s->case_index]->id, observation_kind_name(s->kind), after.s, before.s, why);
                 return;
         }
         history_commit(w->solver->history, last, &c);
@@ -308,7 +312,7 @@ static void alarm_unlocalized(struct watching *w, const struct suspect *s, const
         snprintf(range, sizeof(range), "%s%s%s", is_next ? "" : before.s, is_next ? "" : "..", after.s);
         a = watching_alarm(w, s->kind, range, before.s, last);
         set_detail(w, s, is_next ? NULL : why, a);
-        add_case(w, a, s->test, s->before, s->after, NULL);
+        add_case(w, a, s->case_index, s->before, s->after, NULL);
 }
 
 /* Makes the alarms and notes of the group's localization, and keeps its results. */
@@ -331,7 +335,7 @@ static int make_alarms(struct watching *w)
                         a = watching_alarm(w, s->kind, c->commit, c->before, w->points[s->after].commit);
                         set_string(&a->subject, c->subject);
                         set_detail(w, s, NULL, a);
-                        add_case(w, a, s->test, s->before, s->after, is_measured(s) ? c : NULL);
+                        add_case(w, a, s->case_index, s->before, s->after, is_measured(s) ? c : NULL);
                 }
                 if (!is_localized)
                         alarm_unlocalized(w, s, localize_state_name(result->state));
@@ -369,21 +373,21 @@ int watching_localize(struct watching *w, struct batch *ret)
 /* -- contradictions with others' answers -------------------------------------------------------------------------- */
 
 /* Makes an alarm if the newest answer to a case contradicts another solver's, unless the case has a suspect by a contradiction already. */
-static int dispute_case(struct watching *w, size_t test)
+static int dispute_case(struct watching *w, size_t case_index)
 {
         cleanup_buffer struct buffer line = {0};
         size_t newest = NO_POINT;
         int r;
 
         for (size_t i = 0; i < w->n_suspects; i++)
-                if (w->suspects[i].test == test && w->suspects[i].kind == ALARM_CONTRADICTION)
+                if (w->suspects[i].case_index == case_index && w->suspects[i].kind == ALARM_CONTRADICTION)
                         return 0;
         for (size_t i = 0; i < w->n_points; i++)
-                if (fact_at(w, i, test))
+                if (fact_at(w, i, case_index))
                         newest = i;
-        r = dispute_find(w->workspace, w->cases[test], fact_at(w, newest, test), &line);
+        r = dispute_find(w->workspace, w->cases[case_index], fact_at(w, newest, case_index), &line);
         if (r > 0)
-                alarm_of_case(w, ALARM_CONTRADICTION, newest, test, line.data);
+                alarm_of_case(w, ALARM_CONTRADICTION, newest, case_index, line.data);
         return MIN(r, 0);
 }
 
@@ -391,7 +395,7 @@ int watching_dispute(struct watching *w, struct batch *)
 {
         int r = 0;
 
-        for (size_t test = 0; test < w->n_cases && r == 0; test++)
-                r = dispute_case(w, test);
+        for (size_t case_index = 0; case_index < w->n_cases && r == 0; case_index++)
+                r = dispute_case(w, case_index);
         return r;
 }

@@ -64,7 +64,7 @@ static void reader_done(struct reader *r)
 
 static size_t line_at(const struct cut *c, size_t offset)
 {
-        return place_of(c->text, offset).line;
+        return text_position_of(c->text, offset).line;
 }
 
 static void open_scope(struct reader *r)

@@ -229,11 +229,11 @@ static void weigh_file(void *user, const char *path)
                 return;
         for (size_t i = 0; i < r->n_changes; i++) {
                 const struct statistic_change *c = &r->changes[i];
-                const double here = statistic_is_of(c->name, path, &r->statistics[RUN_FIRST][0]);
+                const double here = statistic_file_fit(c->name, path, &r->statistics[RUN_FIRST][0]);
 
                 if (MAX(c->ratio, 1 / c->ratio) < DIVERGE_LEAD || (r->lead && c > r->lead))
                         return;
-                if (here <= (c == r->lead ? statistic_is_of(c->name, r->lead_file, &r->statistics[RUN_FIRST][0]) : 0))
+                if (here <= (c == r->lead ? statistic_file_fit(c->name, r->lead_file, &r->statistics[RUN_FIRST][0]) : 0))
                         continue;
                 r->lead = c;
                 free(r->lead_file);
@@ -247,7 +247,7 @@ const char *diverge_place(const struct diverge_result *r, const char **ret_by)
         const char *file = c->is_parted ? c->file : NULL;
 
         *ret_by = "calls";
-        if (file && !c->goes_on)
+        if (file && !c->is_alike_after)
                 return file;
         *ret_by = "profile";
         if (r->profile.path[0])

@@ -67,14 +67,14 @@ struct diverge_step {
         struct diverge_point point; /* of a comparison: its line */
 };
 struct diverge_calls {
-        uint64_t total[2]; /* steps of both runs */
-        bool is_cut;       /* one run did not reach its end */
-        bool has_threads;  /* the steps of further threads are missing */
-        bool is_unsteady;  /* two runs of the first version part for good; then the place is theirs */
-        bool is_parted;    /* the versions part: for good, or at all if two runs of the first one do not */
-        bool goes_on;      /* after the place both are alike again, or have at least half of their steps in common */
-        uint64_t further;  /* partings besides this one */
-        uint64_t steps;    /* of the first version, before the place */
+        uint64_t total[2];   /* steps of both runs */
+        bool is_cut;         /* one run did not reach its end */
+        bool has_threads;    /* the steps of further threads are missing */
+        bool is_unsteady;    /* two runs of the first version part for good; then the place is theirs */
+        bool is_parted;      /* the versions part: for good, or at all if two runs of the first one do not */
+        bool is_alike_after; /* after the place both are alike again, or have at least half of their steps in common */
+        uint64_t further;    /* partings besides this one */
+        uint64_t steps;      /* of the first version, before the place */
         struct diverge_point open[DIVERGE_CALLERS]; /* the function of the place, its caller, … */
         size_t n_open;     /* 0: the place is not known */
         struct diverge_step next[2];

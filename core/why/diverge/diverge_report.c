@@ -113,7 +113,7 @@ static void add_calls(const struct diverge_result *r, struct buffer *to)
                 buffer_addf(to, ", %s ", c->is_unsteady ? "the other" : version_name(r, 1));
                 add_next(&c->next[1], to);
         }
-        if (c->is_parted && c->goes_on)
+        if (c->is_parted && c->is_alike_after)
                 buffer_addf(to, "; most of what follows is the same");
         if (c->is_parted && c->further > 0)
                 buffer_addf(to, "; %" PRIu64 " more place%s", c->further, c->further == 1 ? "" : "s");
@@ -236,7 +236,7 @@ static json_t *calls_json(const struct diverge_calls *c)
 {
         json_t *j = json_pack("{s[II] sb sb sb sb sb sI}", "steps", (json_int_t)c->total[0], (json_int_t)c->total[1], "cut", (int)c->is_cut,
                               "threads", (int)c->has_threads, "unsteady", (int)c->is_unsteady, "parted", (int)c->is_parted, "goes_on",
-                              (int)c->goes_on, "more", (json_int_t)c->further);
+                              (int)c->is_alike_after, "more", (json_int_t)c->further);
 
         if (c->n_open > 0) {
                 json_t *open = json_array();

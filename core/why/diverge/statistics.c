@@ -178,7 +178,7 @@ static double word_share(const char *name, const char *stem, size_t n)
         return 0;
 }
 
-double statistic_is_of(const char *name, const char *path, const struct statistics *all)
+double statistic_file_fit(const char *name, const char *path, const struct statistics *all)
 {
         const char *stem = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
         const size_t n = strcspn(stem, ".");

@@ -39,4 +39,4 @@ struct statistic_change {
 struct statistic_change *statistics_compare(const struct statistics run[2], const struct statistics again[2], size_t *ret_n);
 /* How well the name of a statistic fits a source file's, from 0 (not at all) to 1. "restarts_levels" fits restart.c; "clauses_reduced" fits reduce.c
  * better than clause.c if fewer names in `all` fit reduce.c. */
-double statistic_is_of(const char *name, const char *path, const struct statistics *all);
+double statistic_file_fit(const char *name, const char *path, const struct statistics *all);

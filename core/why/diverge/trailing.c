@@ -285,7 +285,7 @@ static int compare_trails(const struct trailing *t, struct trail trails[N_TRAILS
                 return find_place(t, itself, &own, ret);
         trail_compare((struct trail[]){trails[FIRST_A], trails[FIRST_B]}, &p);
         ret->is_parted = p.is_last || (p.is_found && !own.is_found);
-        ret->goes_on = !p.is_last;
+        ret->is_alike_after = !p.is_last;
         ret->further = p.further;
         return ret->is_parted ? find_place(t, both, &p, ret) : 0;
 }

@@ -453,7 +453,7 @@ void option_read_patch(struct slice patch, struct buffer *ret)
         buffer_adds(ret, " ");
 }
 
-bool option_belongs(const struct option *o, const char *patch)
+bool option_is_in_patch(const struct option *o, const char *patch)
 {
         const char *dot = strchr(o->name, '.');
 

@@ -57,5 +57,5 @@ void option_add_argument(const struct option *o, const char *value, struct buffe
 
 /* True if a changed line of a patch names the option, with or without its module, or if the option's name begins with that of a changed file.
  * "nl-ext-tplanes", "nlExtTplanes" and "nl_ext_tplanes" are one name. `patch`: from option_read_patch(). */
-bool option_belongs(const struct option *o, const char *patch);
-void option_read_patch(struct slice patch, struct buffer *ret); /* appends the text for option_belongs() */
+bool option_is_in_patch(const struct option *o, const char *patch);
+void option_read_patch(struct slice patch, struct buffer *ret); /* appends the text for option_is_in_patch() */

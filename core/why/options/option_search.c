@@ -2,7 +2,7 @@
 
 #include "cache/base/hash.h"
 
-#define BROKEN_MOST 8 /* flips dropped by a sweep before the rest is left to groups */
+#define DROPPED_MOST 8 /* flips dropped by a sweep before the rest is left to groups */
 
 struct flips {
         struct option_flip *list; /* owned */
@@ -28,7 +28,7 @@ struct search {
 void option_search_result_done(struct option_search_result *r)
 {
         free(r->flips);
-        free(r->broken);
+        free(r->dropped);
         *r = (struct option_search_result){0};
 }
 
@@ -164,7 +164,7 @@ static void drop(struct search *s, struct option_flip f)
         if (s->is_dropped[f.candidate][f.value])
                 return;
         s->is_dropped[f.candidate][f.value] = true;
-        list_add(s->ret->broken, s->ret->n_broken, f);
+        list_add(s->ret->dropped, s->ret->n_dropped, f);
 }
 
 /* -- a round ------------------------------------------------------------------------------------------------------ */
@@ -198,12 +198,12 @@ static void list_flips(struct search *s, unsigned round, size_t level, bool all,
  * known not to break; `gap`: how many more flips the next test has. */
 static int sweep(struct search *s, struct flips *flips)
 {
-        const size_t broken_most = s->ret->n_broken + BROKEN_MOST;
+        const size_t dropped_most = s->ret->n_dropped + DROPPED_MOST;
         size_t clean = 0, gap = flips->n;
         enum option_outcome outcome;
         int r = 0;
 
-        while (r == 0 && !s->is_found && clean < flips->n && s->ret->n_broken < broken_most) {
+        while (r == 0 && !s->is_found && clean < flips->n && s->ret->n_dropped < dropped_most) {
                 size_t next = MIN(flips->n, clean + gap);
 
                 r = try_set(s, flips->list, next, OPTIONS_SWEEP, &outcome);
@@ -218,7 +218,7 @@ static int sweep(struct search *s, struct flips *flips)
                 drop(s, flips->list[next - 1]);
                 memmove(flips->list + next - 1, flips->list + next, (flips->n - next) * sizeof(*flips->list));
                 flips->n--;
-                gap = s->ret->n_broken < 2 ? flips->n : 2 * (next - clean); /* one broken flip does not suggest more */
+                gap = s->ret->n_dropped < 2 ? flips->n : 2 * (next - clean); /* one broken flip does not suggest more */
                 clean = next - 1;
                 if (clean > 0) /* it was tested only for breakage, and may restore */
                         r = try_set(s, flips->list, clean, OPTIONS_SWEEP, &outcome);

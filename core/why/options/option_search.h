@@ -51,10 +51,10 @@ struct option_search_options {
 struct option_search_result {
         struct option_flip *flips; /* the restoring set; n = 0: none found */
         size_t n;
-        bool is_cut_off;            /* no runs were left; the set may not be minimal */
-        size_t tests;               /* sets tested */
-        struct option_flip *broken; /* dropped flips */
-        size_t n_broken;
+        bool is_cut_off;             /* no runs were left; the set may not be minimal */
+        size_t tests;                /* sets tested */
+        struct option_flip *dropped; /* flips that break the run or spoil it */
+        size_t n_dropped;
 };
 void option_search_result_done(struct option_search_result *r);
 #define cleanup_option_search_result cleanup(option_search_result_done)

@@ -159,7 +159,7 @@ static void add_candidate(struct restoring *s, const struct option *o, const str
 {
         const bool differs = reference && option_differs(o, reference);
         const bool is_new = !reference && s->lists[0].n > 0;
-        const unsigned round = differs ? ROUND_DIFFERS : option_belongs(o, s->question->patch) ? ROUND_NAMED : is_new ? ROUND_NEW : ROUND_OTHER;
+        const unsigned round = differs ? ROUND_DIFFERS : option_is_in_patch(o, s->question->patch) ? ROUND_NAMED : is_new ? ROUND_NEW : ROUND_OTHER;
         char **values = option_values(o, reference);
         const size_t n = strings_count(values);
 
@@ -417,7 +417,7 @@ static int confirm(void *user, const struct option_flip *flips, size_t n, enum o
                 fast += is_fast(s, &pairs[s->shown[i]].run[0], s->shown[i]);
         note_side(s, RESTORING_FLIPPED, pairs, 0, seeds);
         a->effect = judge_sides(s->pairs, 1, pairs, 0, s->n_pairs);
-        a->rest = judge_sides(s->pairs, 0, pairs, 0, s->n_pairs);
+        a->remaining = judge_sides(s->pairs, 0, pairs, 0, s->n_pairs);
         /* three quarters of the runs that matter are fast; and if there is a regression, undoing it is shown, too */
         *ret = fast * 4 >= a->shown * 3 && (!judge_is_regression(a->change) || judge_is_improvement(a->effect)) ? OPTIONS_RESTORED : OPTIONS_SLOW;
         return 0;
@@ -470,8 +470,8 @@ static int search(struct restoring *s)
 
         a->flips = flips_of(s, found.flips, found.n);
         a->n = found.n;
-        a->dropped = flips_of(s, found.broken, found.n_broken);
-        a->n_dropped = found.n_broken;
+        a->dropped = flips_of(s, found.dropped, found.n_dropped);
+        a->n_dropped = found.n_dropped;
         a->is_cut_off = found.is_cut_off;
         a->sets = found.tests;
         return r;

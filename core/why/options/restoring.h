@@ -58,7 +58,7 @@ struct restoring_answer {
         size_t fast[N_RESTORING_SIDES];              /* of them */
         double seconds[N_RESTORING_SIDES];           /* medians */
         size_t shown;                                /* seeds that show the regression */
-        enum judge_change change, effect, rest;      /* from reference to target, from target to flipped, from reference to flipped */
+        enum judge_change change, effect, remaining; /* from reference to target, from target to flipped, from reference to flipped */
         char *mirror;                                /* arguments that give the reference the target's defaults of the flips; NULL: none */
         size_t mirrored, mirrored_slow;              /* the reference's runs with these arguments, and how many were slow */
 };

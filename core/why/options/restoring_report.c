@@ -69,7 +69,7 @@ json_t *restoring_json(const struct restoring_answer *a)
         }
         if (a->n > 0)
                 json_object_update_new(j, json_pack("{ss ss}", "effect", judge_change_name(a->effect, JUDGE_TIME), "rest",
-                                                    judge_change_name(a->rest, JUDGE_TIME)));
+                                                    judge_change_name(a->remaining, JUDGE_TIME)));
         if (a->mirror)
                 json_object_set_new(j, "mirror", json_pack("{ss sI sI}", "arguments", a->mirror, "runs", (json_int_t)a->mirrored, "slow",
                                                            (json_int_t)a->mirrored_slow));
