@@ -9,11 +9,11 @@
 
 #define FOLDER "building"
 
-/* A sweep of leftovers may hold the new file for a moment before us. */
+/* A sweep of leftovers may lock the new file before us. If another process builds the same, these tries are in vain. */
 #define TAKE_TRIES 20
 #define TAKE_NS    NSEC_PER_MSEC
 
-/* The file grows no further. */
+/* No more output is written. */
 static void stop(struct live_log *l, int r)
 {
         log_warning("the output of a build cannot be shown while it builds: %s", strerror(-r));

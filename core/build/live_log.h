@@ -4,8 +4,8 @@
  * <store>/building/<key in hex>. The builder holds a lock on it (cache/base/lock.h), and deletes it at the end. A file without a lock was left by a
  * killed process: it is never read, the next build of that key replaces it, and leftovers_sweep() deletes it.
  *
- * The log of a second attempt follows that of the first. After LIVE_LOG_MOST bytes the file says that the rest comes at the end, and grows no
- * further. A full disk ends the file early, and never the build.
+ * The log of a second attempt follows that of the first. After LIVE_LOG_MOST bytes the file says that the rest comes at the end, and gets no
+ * more output. A full disk ends the file early, and never the build.
  *
  * Threads: any; one log by one thread at a time. */
 #pragma once

@@ -1,4 +1,5 @@
-/* Shared by strategy.c (inputs and their runs), strategy_novelty.c, and the strategies that tests compare it with. */
+/* Shared by the files of the strategy, and by the strategies that tests compare it with. An arm is a source of inputs or an operator; candidates, wanted
+ * ones and finds: strategy.h. */
 #pragma once
 
 #include "cache/base/transfer.h"
@@ -25,8 +26,9 @@ static inline double bandit_mean(const struct bandit *b, size_t arm) /* the arm'
 }
 
 /* -- family.c: families of finds: inputs that a campaign need not look for again. The cause of a find is not known during a campaign. In its place a
- * rule names one or two parts (formula.h): 30 % or more of the inputs with these parts are finds, and several of these finds have no better rule.
- * The rules are a greedy cover by precision and reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial Intelligence Review, 1999).
+ * rule names one or two parts (formula.h): 30 % or more of the inputs with these parts are finds (up to 90 % where finds are common), and several of
+ * these finds have no better rule. The rules are a greedy cover by precision and reach (Fürnkranz, "Separate-and-conquer rule learning", Artificial
+ * Intelligence Review, 1999).
  *
  * Threads: a set of families belongs to one thread at a time. Equal calls give equal families. */
 
@@ -37,7 +39,7 @@ struct families *families_free(struct families *f); /* returns NULL; `f` may be 
 /* Counts an input whose runs have ended: missed if it is no find, else found. */
 void families_missed(struct families *f, const struct shape *s);
 void families_found(struct families *f, const struct shape *s);
-/* Counts an unconfirmed candidate as one more of its family: it adds to the precision of rules like a find, and no rule is made from it. */
+/* Counts an unconfirmed candidate as one more of its family: it adds to the precision of rules of one part like a find, and no rule is made from it. */
 void families_assumed(struct families *f, const struct shape *s);
 /* True if a rule explains inputs with this shape. */
 bool families_know(const struct families *f, const struct shape *s);
@@ -58,7 +60,8 @@ struct input {
         struct outcome *outcomes; /* owned; one for each version */
         bool *ran;                /* owned */
         bool is_out;              /* given out, not finished */
-        bool is_candidate, is_passed_over; /* the score is above the threshold; it is, but the input was not wanted: then it is no candidate */
+        bool is_candidate;        /* the score is above the threshold; from finish() on: and the input was wanted */
+        bool is_passed_over;      /* the score is above the threshold, and the input was not wanted; set before finish() */
         double score;
         unsigned pair[2]; /* the versions that the score compares: a reference, then the later one */
 };
@@ -81,7 +84,7 @@ struct strategy_type {
         void (*end)(struct strategy *s);
         /* Errors as of strategy_next(). *ret is under way from now on, and freed at its end unless keeps() is true for it. */
         int (*next)(struct strategy *s, struct input **ret);
-        /* The next version and its time; false: enough. */
+        /* The next version and its time; false: enough. Not called with every_version. */
         bool (*step)(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
         /* These may be NULL; transfer() only if the state is never saved. */
         bool (*wants)(const struct strategy *s, const struct input *i); /* of a candidate: true if it is worth confirming */
@@ -89,7 +92,7 @@ struct strategy_type {
         void (*confirmed)(struct strategy *s, struct input *i, bool is_find);
         bool (*keeps)(const struct strategy *s, const struct input *i); /* true if the state still owns an input that is finished */
         size_t (*arms)(const struct strategy *s, struct strategy_arm *ret, size_t most);
-        void (*transfer)(struct strategy *s, struct transfer *t); /* writes or reads the state, which owns no input under way then */
+        void (*transfer)(struct strategy *s, struct transfer *t); /* writes or reads the state; a type that has it has no keeps() */
 };
 extern const struct strategy_type strategy_novelty;
 
@@ -98,7 +101,7 @@ struct input *input_new(const struct strategy *s, struct formula f, const char *
 
 /* Each version in turn, with the whole timeout. */
 bool step_every_version(struct strategy *s, struct input *i, unsigned *ret_version, double *ret_seconds);
-/* Seconds until it was solved; the timeout if it had no answer. */
+/* Seconds until it was solved; the timeout without sat or unsat. */
 double solved_after(const struct strategy *s, const struct outcome *o);
 /* strategy_cnf.c: DIMACS of a random family; `magnitude` is 0 (small) to 3 (large). */
 struct formula make_cnf(struct strategy *s, unsigned magnitude);
@@ -107,7 +110,7 @@ struct formula mutate_cnf(struct strategy *s, const struct formula *from);
 /* A random member of the corpus; NULL if there is no corpus. */
 const struct formula *corpus_draw(struct strategy *s);
 
-/* -- strategy_save.c: a strategy's state; what is read into must be empty; a bandit, initialized -- */
+/* -- strategy_save.c: a strategy's state. Reading needs an empty object, and an initialized bandit -- */
 
 void transfer_formula(struct transfer *t, struct formula *f);
 void transfer_shape(struct transfer *t, struct shape *s);

@@ -1,8 +1,9 @@
 /* Shared by all users of libgit2: initialization, errors as sentences, cleanup attributes.
  *
  * Ownership. libgit2 refuses repositories of other users, because git runs commands of a repository's configuration (hooks, filters, an ssh
- * command). libgit2 runs none of these, and we never check out through filters; so the refusal is switched off, and a repository needs only
- * to be readable. Nothing from a repository runs outside the sandbox. */
+ * command). libgit2 runs no hook, no filter as we never check out through one, and an ssh command, if built so, only of the repository that
+ * fetches, which is the store's own. So the refusal is switched off, and a repository needs only to be readable. Nothing from a
+ * repository runs outside the sandbox. */
 #pragma once
 
 #include <git2.h>
@@ -14,12 +15,12 @@
 
 /* Call before using libgit2 in any function that may be the first to use it; cheap afterwards. Thread-safe. */
 void git_begin(void);
-/* Defined only in a program whose first call of libgit2 loads and initializes it (tools/delayed.h), as such a program may never need libgit2. */
+/* Never called: a program that defines it loads and initializes libgit2 at its first call of libgit2 (tools/delayed.h), which may never come. */
 bool git_begins_by_itself(void) __attribute__((weak));
-void git_begin_unless_delayed(void); /* git_begin(), except in such a program */
+void git_begin_unless_delayed(void); /* for what may need libgit2 later: git_begin(), or nothing in such a program */
 /* libgit2's last error message on this thread. */
 const char *git_error_text(void);
-/* Our -errno for an error of libgit2, by its code and class; 0 stays 0. */
+/* Our -errno for an error of libgit2, by its code, class and message; 0 stays 0. */
 int git_errno(int r);
 
 DEFINE_CLEANUP(git_repository *, git_repository_free)

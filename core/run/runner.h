@@ -11,14 +11,16 @@
  *     }
  *
  * Kept and not kept. The view of the file system (bubblewrap's mounts), a network namespace and the helper that starts the runs are kept. Each run
- * has a new PID, IPC and mount namespace, scratch folder, /dev/shm and /proc, which are gone after it. So no run sees anything of the one before, and
- * the program is always process 2. After each run the network namespace is checked for traces (counters, sockets); if there are any, or the helper
- * was lost, the next run gets a new sandbox. Where the system allows no namespaces inside a sandbox, every run gets a new sandbox: slower, and just
- * as isolated. With SANDBOX_NONE the helper alone is kept; scratch folder and processes are each run's own.
+ * has a new PID, IPC and mount namespace (unless we are root, also a user namespace), /dev/shm and /proc, which are gone after it, and a scratch folder
+ * that is new or was left untouched. So no run sees anything of the one before, and the program is always process 2. After each run the network
+ * namespace is checked for traces (counters, sockets); if there are any, or the helper was lost, the next run gets a new sandbox. Where the system
+ * allows no namespaces inside a sandbox, every run gets a new sandbox: slower, and just as isolated. With SANDBOX_NONE the helper alone is kept;
+ * scratch folder and processes are each run's own.
  *
- * How many. One runner has one program (with the other outputs of its build) and one run at a time. It costs two small processes, three from its
- * third run on, and, as root, a user (core/sandbox/sandbox.h). A campaign that runs ten versions on each input opens ten runners for each core and
- * lets them take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in measure().
+ * How many. One runner has one program (with the other outputs of its build) and one run at a time. It costs two small processes, from its third run on
+ * a third one (made ahead for the next run), and, if we are root, a user id of its own (core/sandbox/sandbox.h). A campaign that runs ten versions on
+ * each input opens ten runners for each core and lets them take turns: all see their program as /solver/<name> and the input as /case/input.smt2, as in
+ * measure().
  *
  * The input is a file, /case/input.smt2 or /case/input.cnf, read-only, which replaces {case} in the recipe's `run`. A template without {case}, or
  * with <{case}, gets it on standard input: the same file, opened inside, as a descriptor of the host's could be opened anew for writing.
@@ -44,8 +46,8 @@ struct run_program {
         struct digest id; /* of its bytes; zero: not known, computed if needed */
 };
 
-/* Decides what to do after a run that returned `r` (runner_run()). After a fault of ours (-EIO) the run is repeated at once, up to two times. If its
- * slot was lost (-EREMOTEIO), up to three times, or did not begin it (-ERESTART), it is repeated in another slot. */
+/* Decides what to do after a run that returned `r` (runner_run()). -EIO, a fault of ours: the run is repeated at once, up to two times.
+ * -EREMOTEIO, its slot was lost: in another slot, up to three times. -ERESTART, its slot did not begin it: in another slot, any number of times. */
 enum run_again {
         RUN_IS_OVER,
         RUN_AGAIN_HERE,
@@ -62,7 +64,7 @@ struct run_input;
 /* A slot of a cluster, for one run at a time. */
 struct run_remote {
         const char *machine;  /* replaces host_machine(); borrowed */
-        const json_t *facts;  /* the machine's host_facts(); borrowed */
+        const json_t *facts;  /* what is known of the machine: its host_facts(); borrowed */
         /* Like runner_run(). -EREMOTEIO: the run was lost, with its machine or the connection; -ERESTART: it was not begun there. In both cases
          * another slot may do it. */
         int (*run)(struct run_remote *a, const struct runner_options *options, const struct run_input *input, int cancel_fd, struct execute_result *ret);
@@ -80,7 +82,7 @@ struct runner_options {
         enum sandbox_kind sandbox;
         const cpu_set_t *cpus; /* the leased slot's core (core/run/slot.h); NULL: any */
         unsigned slot;         /* where the search for a free user begins, when root: the slot's core */
-        bool fresh;            /* a new sandbox for each run; for comparison */
+        bool fresh;            /* a new sandbox for each run, for benchmarks */
         struct run_remote *remote; /* where to run it; NULL: on this machine. Borrowed */
         /* Two listeners, for standard output and standard error of a run on this machine. There is no limit of output then, and RUN_HEARD bytes of
          * each are kept. NULL: none. Borrowed. */
@@ -122,8 +124,8 @@ struct run_result {
 void run_result_done(struct run_result *r);
 
 /* Judges if a run of `program` counts. 0: it does. 1: something outside may have ended or delayed it (doubt); its result is freed, and it should be
- * done again. `again`: this is the second run, and counts in spite of a doubt (BenchExec, too, records "killed by signal 9"). Only if the machine had
- * no memory left, which says nothing about the program however often it happens: -EIO with a sentence, and the result is freed. */
+ * done again. `again`: this is the second run, and counts in spite of a doubt (BenchExec, too, records "killed by signal 9"). -EIO with a
+ * sentence, and the result is freed: the machine had no memory left again, which says nothing about the program however often it happens. */
 int run_check_doubt(struct run_result *r, const char *program, bool again);
 
 /* One complete run. 0: it was run, however it ended; -ECANCELED; or -errno: it could not be tried, which says nothing about the program. If the

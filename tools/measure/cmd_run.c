@@ -16,7 +16,7 @@ struct running {
         bool again, print;
         const char *on; /* NULL: as the config says */
         enum cell_file file; /* to print */
-        struct cell cell;    /* seed, limit and machine of all */
+        struct cell cell;    /* seed, limit, machine and solver of all */
 
         struct revisions revisions;
         struct case_selection cases;
@@ -40,7 +40,7 @@ static bool has_effort(void)
 }
 
 /* The columns of this run: eight that each run has, then EFFORT and SUBJECT where they apply, and DISTURBED. The last number of a column is its rank: a
- * narrow terminal leaves out the highest first. */
+ * narrow terminal leaves out the highest first, and never a column without one. */
 static void choose_columns(struct running *o)
 {
         static const struct column always[COLUMNS_ALWAYS] = {{"CASE", 6, true},            {"RESULT", 8},               {"TIME (s)", 11, true},
@@ -148,8 +148,8 @@ void cmd_run(int argc, char **argv)
                 "'QF_S/*.smt2' (a pattern over names), QF_S/ (what is below it), a set (see set add), all. 42#17 is a query of a script, its 17th "
                 "check-sat; 42#3-9 and 42#all are several. The cases begin with the first word, "
                 "behind the first REV, that names one.\n"
-                "An answer that contradicts the case's own :status is reported on standard error, and the exit status is 1; so it is when a commit "
-                "cannot be built. A timeout is an answer like any other: status 0.\n\n"
+                "An answer that contradicts the case's own :status, or that of another cell, is reported on standard error, and the exit status is 1; so "
+                "it is when a commit cannot be built. A timeout is an answer like any other: status 0.\n\n"
                 "  solverfs run kissat HEAD all\n"
                 "  solverfs run z3 z3-4.8.8 z3-4.8.17 7-12\n"
                 "  solverfs run z3 'z3-4.*' QF_S/ --timeout 5s\n"
@@ -161,7 +161,7 @@ void cmd_run(int argc, char **argv)
                 OPTION_TIMEOUT(o.cell.wall_ns),
                 {"again", 'a', NULL, "Measure again even if stored; a cell's value is the median of its runs", .on = &o.again,
                  .excludes = "machine", .why = "nothing can be measured anew on another machine"},
-                {"machine", 0, "NAME", "Show results of this machine; measures nothing", .text = &o.machine_name},
+                {"machine", 0, "NAME", "Show the stored results of machine NAME; measure nothing", .text = &o.machine_name},
                 {"on", 'o', "NAME", "Run there: 'local', or a cluster of the store's config", .text = &o.on, .excludes = "machine",
                  .why = "nothing is run with --machine"},
                 OPTION_JSON("Print a JSON object for each, a line each, with everything known of the run"),

@@ -1,4 +1,4 @@
-/* Query reduce: a reduction between versions, on a core of its own, and on more where they are free. */
+/* Query reduce: a reduction between versions, on a core of its own and on more where they are free, or on slots of the solver's cluster. */
 #include <inttypes.h>
 
 #include "cache/base/fault.h"
@@ -30,7 +30,7 @@ int reduction_find(struct query *query, struct reduction *ret)
         return fetch(query, &query->key, ret);
 }
 
-/* The key, beside that of a reduction that has ended, of what a reduction that continues it has kept so far. */
+/* The key of an unended continuation of a reduction that has ended: stored apart, so that the ended one stays. */
 static struct digest part_key(const struct query *query)
 {
         struct hasher *h = hasher_new();
@@ -100,7 +100,7 @@ static int put(const struct reduced_query *q, struct reduction *r, bool was_show
                 if (u.r == 0 && was_shown && r->has_ended) {
                         u.r = store_delete(u.txn, TABLE_REDUCED, SLICE(part.bytes, DIGEST_SIZE));
                         u.r = u.r == -ENOENT ? 0 : u.r;
-                        replaced_note(u.txn, q->options.solver);
+                        replaced_note(u.txn, q->options.solver); /* mounts forget the old result */
                 }
         }
         return u.r;
@@ -147,7 +147,7 @@ struct work {
         struct reduce_test test;      /* of the runs */
         struct reduction reduction;   /* the smallest so far, and what it took; of earlier sessions, too */
         struct reduction earlier;     /* what earlier sessions took; its texts are not its own */
-        uint64_t began, kept;         /* kept: when it was stored last; 0: never */
+        uint64_t began, kept;         /* kept: when keep() ran last; 0: never */
         bool has_news;                /* since then */
         bool was_shown;               /* an earlier session has ended; a mount may show its text */
         int error;                    /* of what could not be kept */
@@ -250,7 +250,7 @@ static void tell(void *user, const struct reduce_status *s)
         progress_tell(job_progress(w->job), what, w->input.size - MIN(w->reduction.text.size, w->input.size), w->input.size);
 }
 
-/* From a text to its end. */
+/* Reduces a text until it is minimal, or the time is over. */
 static int reduce_from(struct work *w, struct slice text)
 {
         cleanup_reduce_result struct reduce_result result = {0};
@@ -323,7 +323,7 @@ static int reduced_compute(struct query *query, struct job *j, struct value **re
 
 /* -- the query -- */
 
-/* Nothing is known of how long a run takes: a slot that ends too soon for one is exchanged then. */
+/* 0: the limit of a run is not known yet. A worker that ends before a run could refuses the run, and the lease takes another slot. */
 static struct engine_remote *reduced_remote(const struct query *query, uint64_t *ret_most_ns)
 {
         *ret_most_ns = 0;
@@ -389,7 +389,7 @@ static void add_input(struct hasher *h, const struct reduction_input *i)
         hasher_add(h, i->info ? i->info->sha256.bytes : d.bytes, DIGEST_SIZE);
 }
 
-/* All that a reduction depends on, but the time it may take. */
+/* All that a reduction depends on, but the time that it may take, and the answers that a finding expects. */
 static void make_key(const struct reduction_options *o, struct digest *ret)
 {
         const struct recipe *recipe = o->solver->recipe;
