@@ -8,7 +8,7 @@
  *   inputs of its size take; sources are chosen by their finds per second, too.
  * - Families (family.c). Inputs of a kind that was found several times are mostly skipped, and mostly not confirmed.
  * - Lineages. A slow input and its mutants are mutated until one of them is a find. Most likely it has the cause of them all, so from then on only the
- *   find is mutated, until the lineage has three finds. */
+ *   find is mutated, until the lineage has five finds. */
 #include "core/fuzz/strategy_internal.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ struct pool {
 #define NEAR          0.5  /* of the threshold: this much of a slowdown is nearly a find */
 #define FEW_HOLD      0.25 /* candidates: below this share they are luck for the most part */
 #define INPUT_SECONDS 0.05 /* cost of an input besides its runs, roughly */
-#define LINEAGE_MOST  3    /* finds of a lineage */
+#define LINEAGE_MOST  5    /* finds of a lineage */
 #define CONFIRMATION  5    /* pairs of runs for a candidate */
 #define SIZES         17
 #define UNEXPECTED    10   /* one of so many candidates of a known family is wanted all the same */

@@ -19,7 +19,7 @@ int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE]);
  * something open there. */
 int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon));
 
-/* Returns when all mounts of a store show this process's changes to its config. */
+/* Returns when all mounts of a store show what this process has written to it: its config, snapshots, names. */
 void mounts_settle(const char *store);
 
 /* For a mount point where we see no mount. -EBUSY, with a sentence: a daemon serves it all the same, as it was detached (unmount --lazy) with files

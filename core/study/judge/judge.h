@@ -226,7 +226,7 @@ struct judge_levels {
         struct judge_level *list;
         size_t n;
 };
-/* `floor`: a smaller ratio is no change (0: JUDGE_FLOOR). There is at least one level if there are builds. */
+/* `floor`: a smaller ratio is no change (1 or less: JUDGE_FLOOR). There is at least one level if there are builds. */
 void judge_levels(const struct judge_build *builds, size_t n, double floor, struct judge_levels *ret);
 void judge_levels_done(struct judge_levels *l);
 #define cleanup_judge_levels cleanup(judge_levels_done)
