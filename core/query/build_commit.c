@@ -6,30 +6,29 @@
 
 struct remote_build {
         struct build_remote remote; /* first */
-        struct worker_pool *pool;
+        const struct solver *solver;
         struct cluster_slot *slot;
         const struct digest *key;
 };
 
-/* Builds on the worker, if it has the toolchain that the build's key was made with. Otherwise the store learns the worker's, or has learnt it from another
- * build since; whoever asks again gets another key. */
+/* Builds on the worker if it has the toolchain that the build's key was made with. The key is made again with the worker's toolchain, which the store
+ * learns if need be. If it is another one, whoever asks again gets that. (The request's recipe does not do: it is of the commit's era and host.) */
 static int build_remotely(struct build_remote *b, const struct build_request *q, struct sources *sources, struct build_record **ret)
 {
         struct remote_build *p = (struct remote_build *)b;
+        struct worker_pool *pool = p->solver->builder;
         const char *now = cluster_slot_toolchain(p->slot);
         struct digest key;
         char known[65];
-        bool is_known;
         int r;
 
-        pool_toolchain(p->pool, known);
-        is_known = strcmp(known, now) == 0;
-        r = is_known ? build_key(q->history, q->commit, q->recipe, &key) : pool_note_toolchain(p->pool, now);
-        if (r == 0 && is_known && digest_compare(&key, p->key) == 0)
+        pool_toolchain(pool, known);
+        r = (strcmp(known, now) == 0 ? 0 : pool_note_toolchain(pool, now)) ?: build_key(q->history, q->commit, p->solver->recipe, &key);
+        if (r == 0 && digest_equal(&key, p->key))
                 return cluster_build(p->slot, q, sources, ret);
         return r < 0 ? r
                      : errorf(-EIO, "the compilers or build tools of the workers of %s were changed since this build was asked for: ask again",
-                              p->pool->name);
+                              pool->name);
 }
 
 int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const struct digest *key, bool again, struct job *j,
@@ -45,7 +44,7 @@ int build_commit(struct workspace *w, struct solver *s, uint32_t commit, const s
         cleanup_close int held = -1;
         /* a released binary is taken from the store here, wherever the solver is built */
         struct worker_pool *builder = era_or_solver(s->history, s->recipe, commit)->file ? NULL : s->builder;
-        struct remote_build remote = {.remote = {.build = build_remotely}, .pool = builder, .slot = job_remote(j), .key = key};
+        struct remote_build remote = {.remote = {.build = build_remotely}, .solver = s, .slot = job_remote(j), .key = key};
         struct build_request request;
         int r;
 

@@ -100,6 +100,15 @@ test_that "another recipe leaves the place of builds, and of runs" '
 	[ "$(git config --file store/config solver.toy.builds) $(git config --file store/config solver.toy.runs) $(git config --file store/config solver.toy.timeout)" = "lab local 9s" ]'
 cp lab store/config
 
+# -- within another solver --
+
+make_repository host
+printf 'cp deps/toy/toy.sh toy && chmod +x toy\n' >host/build.sh
+git -c protocol.file.allow=always -C host submodule --quiet add "$top/toy" deps/toy >/dev/null 2>&1
+git -C host add -A && git -C host commit -q -m "host"
+sed "/^\[variant/,\$d; s,^.*output = .*,&\n    within = deps/toy=$top/host $(git -C host rev-parse HEAD)," recipes/toy.recipe >within.recipe
+test_that "a commit is built within another solver there" 'run 0 solver add inside toy --recipe within.recipe && run 0 build inside v9 && run 0 run inside v9 1 && has out "	sat	"'
+
 # -- another toolchain there --
 
 # Both builds are asked for under the old key. The first one finds the new toolchain, which is then known, and the second one must not be built under the
