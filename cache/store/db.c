@@ -101,7 +101,7 @@ static const struct guard_range in_map = {.file = "/data.mdb"};
                 int guarded_r;                                                       \
                                                                                      \
                 if (guard_set(&guarded_g)) {                                         \
-                        guarded_r = db_fail_damaged(d, "a page could not be read");       \
+                        guarded_r = db_fail_damaged(d, "a page could not be read");  \
                 } else {                                                             \
                         int guarded_rc;                                              \
                                                                                      \

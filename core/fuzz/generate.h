@@ -64,7 +64,7 @@ int generate_chain(struct generator *g, unsigned size, struct script **ret);
 struct script *new_formula(enum dialect d, const char *logic);
 const struct function *numbered_constant(struct bank *b, char letter, unsigned number, const struct sort *sort);
 
-/* What generated terms are made of: the constants and functions that a script has declared before command `at`. The script's bank must outlive it. */
+/* The constants and functions that a script has declared before command `at`: generated terms are made of them. The script's bank must outlive it. */
 struct vocabulary {
         struct bank *bank; /* borrowed */
         struct term_list constants, constants_of[N_SORT_KINDS]; /* all, and those of each kind, in the same order */

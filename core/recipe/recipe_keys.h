@@ -77,7 +77,7 @@ struct short_text recipe_quantity(const struct recipe_key *k, uint64_t n); /* as
 int recipe_set_value(const char *label, const struct recipe_key *k, unsigned line, const char *value, struct recipe *r);
 
 /* Appends section i of a recipe file without its header: the comment right before it (of the first section: all text before it), its entries, and the
- * comments up to the one that belongs to the next section. What is appended ends with a newline. */
+ * comments up to the one that belongs to the next section. The text appended ends with a newline. */
 void recipe_keep_text(struct slice text, const struct gitconfig *g, size_t i, struct buffer *ret);
 
 /* Splits a command line into words as a shell does, without a shell's other features. -EINVAL with a sentence that does not name the place. */

@@ -31,7 +31,7 @@ struct sort_binding {
         size_t arity;
 };
 
-/* What a symbol meant before it was bound. That is restored when the scope ends. */
+/* The meaning of a symbol before it was bound, restored when the scope ends. */
 struct trail_entry {
         struct symbol *symbol;
         void *binding;

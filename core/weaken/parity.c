@@ -40,8 +40,6 @@ static enum parity of_argument(const struct term *t, size_t arg, bool names_are_
         case TERM_EXISTS:
                 return PARITY_POSITIVE;
         case TERM_ANNOTATED:
-                if (arg > 0)
-                        return PARITY_NONE;
                 return names_are_used && term_is_named(t) ? PARITY_BOTH : PARITY_POSITIVE;
         default:
                 return PARITY_BOTH;
@@ -54,15 +52,11 @@ signed char *parity_of(const struct term_places *p, bool names_are_used)
 
         for (size_t i = 0; i < p->n; i++) {
                 const struct term_place *at = &p->list[i];
-                int around, here;
 
-                if (i == at->parent) {
+                if (i == at->parent)
                         list[i] = PARITY_POSITIVE;
-                        continue;
-                }
-                around = list[at->parent];
-                here = of_argument(p->list[at->parent].term, at->arg, names_are_used);
-                list[i] = (signed char)(around == PARITY_NONE || here == PARITY_NONE ? PARITY_NONE : around * here); /* signs multiply; BOTH is 0 */
+                else /* signs multiply; BOTH is 0 */
+                        list[i] = (signed char)(list[at->parent] * of_argument(p->list[at->parent].term, at->arg, names_are_used));
         }
         return list;
 }

@@ -7,8 +7,7 @@
 enum parity {
         PARITY_NEGATIVE = -1, /* the whole becomes stronger if the part becomes weaker */
         PARITY_BOTH = 0,      /* it may become either: only an equivalent term is allowed */
-        PARITY_POSITIVE = 1,  /* the whole becomes weaker, too */
-        PARITY_NONE = 2       /* no change allowed: the patterns of a quantifier */
+        PARITY_POSITIVE = 1   /* the whole becomes weaker, too */
 };
 
 /* An enum parity for every place; free(). `names_are_used`: names given by (! t :named n) are used as terms; then t has PARITY_BOTH. */

@@ -245,8 +245,8 @@ static bool can_generalize(const struct term *t)
         }
 }
 
-/* What is built, with a new variable in place of a closed subterm, wherever that occurs, below a quantifier that binds the variable. NULL: there is no
- * such subterm. */
+/* Builds the argument, puts a new variable in place of one of its closed subterms, wherever that occurs, and binds the variable by a quantifier. NULL:
+ * there is no such subterm. */
 static const struct term *build_generalize(struct application *a, const struct node *n)
 {
         cleanup_term_places struct term_places places = {0};

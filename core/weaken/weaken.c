@@ -181,7 +181,7 @@ static bool may_match(const struct weaken *w, const struct subject *s, size_t ru
         const struct rule *r = &w->rules[rule];
         const struct term *t = s->places.list[at].term;
 
-        if ((t->sort->kind != SORT_BOOL && t->sort->kind != SORT_REGLAN) || s->parity[at] == PARITY_NONE)
+        if (t->sort->kind != SORT_BOOL && t->sort->kind != SORT_REGLAN)
                 return false;
         if (s->parity[at] == PARITY_BOTH && r->row->relation == RULE_IMPLIES)
                 return false;

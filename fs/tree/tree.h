@@ -102,7 +102,7 @@ int tree_derived_stat(struct tree *t, const struct node *n, uint64_t *ret_size,
                       int64_t *ret_mtime);                                          /* of a print, made if necessary */
 int tree_derived_content(struct tree *t, const struct node *n, struct buffer *ret); /* the `content` of a row with `derive` */
 
-/* What a row's `exists` returns when reading its content returned `r`: 1, 0 if there is nothing to be read, or -errno. */
+/* The result of a row's `exists` when reading its content returned `r`: 1, 0 if there is nothing to be read, or -errno. */
 int node_existence(int r);
 /* 0 if `find` finds this number. -ENOENT, … */
 int numbers_have(struct tree *t, const struct node *dir, numbers_fn find, uint32_t number);

@@ -31,7 +31,7 @@ void finding_set_cell(const struct observation *f, struct cell *cell);
  * The slowness that a slowdown's reduced input must keep is measured anew (choose_bounds(), reduce_versions.c). Of an implication, the formula before
  * the last rule is reduced; the target must still be wrong about the formula that the rule makes from it. */
 
-/* What a reduction keeps; INTEREST_IMPLICATION if the finding has two formulas, one of which implies the other. */
+/* The interest that a reduction keeps; INTEREST_IMPLICATION if the finding has two formulas, one of which implies the other. */
 enum interest finding_interest(const struct observation *f);
 /* The last line of the chain, "rule\tdirection\tplace": how the formula before the last rule became the input. "": there is no chain. free(). */
 char *finding_last_step(const struct observation *f);

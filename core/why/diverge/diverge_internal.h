@@ -50,5 +50,5 @@ struct code {
 bool code_find(const struct held *programs, const char *inside, struct code *ret);
 /* Runs addr2line -a -f -i -C in the sandbox; `addresses`: a line for each. Returns its exit status (127: there is no addr2line), or -errno. */
 int ask_addr2line(const struct diverging *d, const struct code *code, struct slice addresses, struct blob *ret);
-/* Sets the function and "FILE:LINE" of the first address: printable, owned by the caller. What is not known is left as it is. */
+/* Sets the function and "FILE:LINE" of the first address: printable, owned by the caller. An unknown one is left as it is. */
 void addr2line_first(const struct blob *text, char **ret_name, char **ret_file);
