@@ -237,6 +237,9 @@ assert [n[\"kind\"] for n in c[\"place\"][\"next\"]] == [\"return\", \"compariso
 		run 0 diverge calls two.cnf random random && has out "random does not take the same ones twice, .* they part after [0-9]+ in (is_due|main|decide)" && ! has out "^file"'
 	test_that "what is killed at its limit is compared as far as it came" '
 		SOLVERFS_FAULTS= run 0 diverge calls two.cnf endless endless2 --timeout 100ms && has out "up to where one was cut off" && has out "^file	decide.c	calls$"'
+	toy_recipe late 'format = cnf' 'output = calls' "run = /bin/sh -c 'sleep 0.4 && exec \$0 \$1' {bin} {case}" && run 0 solver add -q late calls --recipe late.recipe
+	test_that "a program that is killed before it begins lists its functions all the same" '
+		SOLVERFS_FAULTS= run 0 diverge late two.cnf endless endless2 --timeout 200ms && has out "endless: timeout" && has out "^file	decide.c	calls$"'
 	test_that "a build that goes around the compilers on its PATH is said to be one" 'run 0 diverge calls two.cnf base around && has err "around: the build makes no use of the compilers on its PATH" && ! has out "^calls"'
 	test_that "a build that fails with it, too, and a program without sources" '
 		run 0 diverge calls two.cnf base refuses && has err "refuses cannot be built with -finstrument-functions: command 1" &&

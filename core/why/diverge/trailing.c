@@ -12,7 +12,7 @@
 
 #define SKIP        "solverfs-trail.skip"
 #define SLOWER      10 /* allowed slowdown of a run that reports */
-#define NAMES_NS    (60 * NSEC_PER_SEC) /* to list functions, which is quick; a program that cannot do so would run on */
+#define NAMES_NS    (60 * NSEC_PER_SEC) /* to list functions, whatever a run's limit; a program that cannot do so would run on */
 #define OUTPUT_MOST (UINT64_C(64) << 20)
 #define BEHIND      64 /* steps shown after a chunk */
 
@@ -115,8 +115,12 @@ static int run(const struct trailing *t, int side, const char *mode, const char 
                 programs.list[programs.n++] = (struct run_program){.path = t->skip, .name = SKIP};
                 strings_add(&recipe->environment, "SOLVERFS_TRAIL_SKIP=/solver/" SKIP);
         }
-        limits.wall_ns = strcmp(mode, "names") == 0 ? MIN(limits.wall_ns, NAMES_NS) : limits.wall_ns * SLOWER;
-        limits.cpu_ns *= SLOWER;
+        if (strcmp(mode, "names") == 0)
+                limits.wall_ns = limits.cpu_ns = NAMES_NS;
+        else {
+                limits.wall_ns *= SLOWER;
+                limits.cpu_ns *= SLOWER;
+        }
         limits.output = OUTPUT_MOST;
         diverge_say(d, doing, side);
         return diverge_run(d, recipe, &limits, &programs, NULL, &input, ret);
