@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/query/programs.h"
+
 void lane_end(struct running *run, size_t arm)
 {
         struct lane *l = &run->lanes[arm];
@@ -15,9 +17,17 @@ void lane_end(struct running *run, size_t arm)
 int arm_hold(struct workspace *w, const struct arm *a, struct held *ret)
 {
         cleanup(build_record_unrefp) struct build_record *record = NULL;
+        struct digest now;
+        int r;
 
-        if (!a->solver)
-                return held_program(a->program, ret);
+        if (!a->solver) {
+                r = held_program(a->program, ret);
+                if (r == 0 && (program_digest(a->program, &now) < 0 || !digest_equal(&now, &a->program_digest))) {
+                        held_done(ret);
+                        r = errorf(-EAGAIN, "%s was changed meanwhile, and is another program now: ask again", a->program);
+                }
+                return r;
+        }
         return build_find(w, a->solver, a->commit, WITHOUT_LOG, &record) ?: held_build(w, record, ret);
 }
 

@@ -8,10 +8,16 @@ int portfolio_features(struct workspace *w, const struct case_info *info, size_t
 size_t portfolio_n_features(void); /* of both formats together */
 uint64_t portfolio_features_id(void); /* a hash of the list of their names; not 0 */
 
+/* The :status of the case's last query, whose answer is a run's verdict; VERDICT_UNKNOWN: it states none. */
+static inline enum verdict status_of(const struct case_info *info)
+{
+        return info->n_expected > 0 ? info->expected[info->n_expected - 1] : VERDICT_UNKNOWN;
+}
+
 /* True for an answer that contradicts the case's :status. */
 static inline bool is_wrong(enum verdict v, const struct case_info *info)
 {
-        return info->n_expected == 1 && verdict_is_decided(v) && verdict_is_decided(info->expected[0]) && info->expected[0] != v;
+        return verdict_is_decided(v) && verdict_is_decided(status_of(info)) && status_of(info) != v;
 }
 
 static inline enum ending ending_of(enum verdict v)

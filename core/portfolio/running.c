@@ -243,8 +243,10 @@ int running_alone(struct running *run)
         const struct trial_query *q = run->query;
         const struct portfolio *p = q->portfolio;
         struct step step = {(uint32_t)q->only_arm, (double)p->wall_ns / NSEC_PER_SEC};
-        int r = take_turn(run, &step);
+        int r;
 
+        run->lanes[q->only_arm].asked = true; /* by need_here(), if it is on a cluster */
+        r = take_turn(run, &step);
         if (r < 0)
                 return r;
         sum_up(run);

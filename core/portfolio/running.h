@@ -65,7 +65,8 @@ int trial_judge(const struct trial_query *q, struct trial *t, size_t arm, enum j
 
 /* -- lane.c -- */
 
-/* Holds the programs of a solver's build, or a command's program, until held_done(). -ENODATA if the commit cannot be built. */
+/* Holds the programs of a solver's build, or a command's program, until held_done(). -ENODATA if the commit cannot be built, -EAGAIN if the command
+ * is another program than when the portfolio was opened. */
 int arm_hold(struct workspace *w, const struct arm *a, struct held *ret);
 /* Starts the arm. If stopped arms hold too much memory, the largest of them are ended first. -ENODATA if it cannot be built. */
 int lane_begin(struct running *run, size_t arm);

@@ -132,11 +132,11 @@ enum judgement answer_judge(struct workspace *w, const struct portfolio *p, cons
 
         if (find_witnesses(w, p, info, runs, false, witnesses)) {
                 *ret_why = format_string("%s and %s say %s, the case's :status is %s: one of them is wrong", p->arms[witnesses[0]].name,
-                                         p->arms[witnesses[1]].name, verdict_name(runs[witnesses[0]].verdict), verdict_name(info->expected[0]));
+                                         p->arms[witnesses[1]].name, verdict_name(runs[witnesses[0]].verdict), verdict_name(status_of(info)));
                 return JUDGED_CONTRADICTED;
         }
         if (is_wrong(verdict, info)) {
-                write_why(p, arm, verdict, "the case's :status is", info->expected[0], ret_why);
+                write_why(p, arm, verdict, "the case's :status is", status_of(info), ret_why);
                 return JUDGED_WRONG;
         }
         for (size_t i = 0; i < p->n_arms; i++) {

@@ -108,6 +108,7 @@ test_that "an arm that had no turn was not run" 'run 0 portfolio run both plain.
 test_that "what was answered at lab is no answer of this machine" '
 	! timeout 60 "$solverfs" portfolio run both length.smt2 --on local >out 2>err && has err "SOLVERFS_EXEC" && run 0 portfolio list && has out "^both	2	2s	2$"'
 test_that "a commit that cannot be built is an arm that fails at once" 'run 0 portfolio run broken plain.smt2 && has out "	sat	.*	slow@v1	"'
+test_that "... alone, too" 'run 0 portfolio run broken plain.smt2 --alone && has out "	unbuildable	.*slow@v4" && has out "	sat	.*slow@v1"'
 test_that "arms on two machines are refused" '
 	run 4 portfolio run mixed plain.smt2 && has err "the arms of the portfolio mixed run on two machines, slow@v1 at lab and echo at local: let them run on one"'
 test_that "its score reads what was measured there" 'run 0 portfolio run both all --alone && run 0 portfolio show both && has out "^virtual best	[1-9]"'

@@ -192,6 +192,11 @@ test_that "a case of a format that an arm does not read goes to the others" '
 	printf "c a: 0 s SATISFIABLE\np cnf 1 1\n1 0\n" >one.cnf && run 0 case add one.cnf && run 1 portfolio run s one.cnf && [ "$(field 2)" = unknown ] && has err "no arm could be run on this DIMACS"'
 test_that "a command reads any format" 'run 0 portfolio run broken one.cnf && [ "$(field 2,4)" = "$(printf "sat\ta")" ]'
 
+test_that "a command whose program is replaced meanwhile is not run under its old name" '
+	cp arm.sh own.sh && run 0 portfolio add own "o: \"$top/own.sh\" a {case}" --timeout 4s && hold_cores 1 && at portfolio.answered block &&
+	{ SOLVERFS_FAULTS=$top/faults "$solverfs" portfolio run own easy1.smt2 easy2.smt2 >out 2>err & } && met portfolio.answered && cp own.sh new.sh && echo "# new" >>new.sh && mv new.sh own.sh && rm faults/*;
+	! wait $! && let_cores_go && has err "own.sh was changed meanwhile, and is another program now: ask again" && run 0 portfolio run own easy2.smt2'
+
 make_script burns
 script_commit burns 1 "i=0; while [ \$i -lt 60000 ]; do i=\$((i + 1)); done"
 toy_recipe burns 'timeout = 10s' 'cputime = 10ms'

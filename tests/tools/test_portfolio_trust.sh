@@ -40,6 +40,11 @@ test_that "after a reset it is an arm like any other" '
 test_that "an arm that is seen to be wrong alone has no place either" '
 	run 1 portfolio run p known1.smt2 --alone && run 0 portfolio show p && has out "^liar.*asked no more" && run 0 portfolio run p open1.smt2 && [ "$(field 2,4)" = "$(printf "unsat\thonest")" ]'
 
+printf '(set-logic QF_LIA)\n(set-info :status sat)\n(check-sat)\n(set-info :status unsat)\n(check-sat)\n' >two.smt2
+printf '#!/bin/sh\necho sat\necho sat\n' >twice.sh && chmod +x twice.sh
+test_that "of a script with two queries the last answer counts" '
+	run 0 case add two.smt2 && run 0 portfolio add twice "$(arm twice)" --timeout 10s && run 1 portfolio run twice two.smt2 && has err "SOUNDNESS: .*twice says sat, the case.s :status is unsat" && [ "$(field 2)" = unknown ]'
+
 # Nobody knows who is right: no :status.
 run 0 portfolio add q "$(arm liar)" "$(arm honest)" "$(arm third)" --timeout 10s
 test_that "where arms contradict each other and no :status decides, nobody is served" '
