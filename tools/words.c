@@ -384,11 +384,22 @@ void command_cases(char *const *words, size_t n, struct case_selection *ret)
         command_must(cases_select(common.workspace, words, n, ret));
 }
 
+void command_whole_cases(char *const *words, size_t n, struct case_selection *ret)
+{
+        command_cases(words, n, ret);
+        for (size_t i = 0; i < ret->n; i++)
+                if (ret->list[i]->query > 0)
+                        command_refuse(STATUS_USAGE,
+                                       "%s is one query of a script, and this is done with whole cases: make it one with 'solverfs case cut "
+                                       "%u#%u -o FILE' and 'solverfs case add FILE'",
+                                       ret->list[i]->name, ret->list[i]->whole, ret->list[i]->query);
+}
+
 struct case_info *command_case(const char *word, const char *why)
 {
         cleanup_case_selection struct case_selection cases = {0};
 
-        command_cases((char *const *)&word, 1, &cases);
+        command_whole_cases((char *const *)&word, 1, &cases);
         if (cases.n != 1)
                 command_refuse(STATUS_USAGE, "%s; '%s' stands for %zu", why, word, cases.n);
         return case_info_ref(cases.list[0]);

@@ -1,5 +1,5 @@
 /* Reads the words of a command line: solvers, revisions, cases (core/workspace/select.h has their language). A word that cannot be read ends the
- * command with a message. find_solver() and find_commit() print the message and return an exit status instead. */
+ * command with a message. find_solver() and find_commit() print the message and return an exit status instead, but for a wrong word HOST+LIBRARY. */
 #pragma once
 
 #include "command.h"
@@ -52,7 +52,9 @@ struct version *command_version(const char *text);
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
 void command_cases(char *const *words, size_t n, struct case_selection *ret);
-/* The one case that a word names; case_info_unref(). `why` begins the message for a word that names several. */
+/* Without queries of scripts (CASE#N), which are refused. */
+void command_whole_cases(char *const *words, size_t n, struct case_selection *ret);
+/* The one whole case that a word names; case_info_unref(). `why` begins the message for a word that names several. */
 struct case_info *command_case(const char *word, const char *why);
 /* Reads REV... CASE..., at least two words; revisions are of common.solver. The first word is a revision, the last a case; in between, the cases begin
  * with the first word that names one. Returns how many words are revisions. */

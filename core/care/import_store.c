@@ -39,18 +39,29 @@ static void import_done(struct import *i)
 
 /* -- cases --------------------------------------------------------------------------------------------------------- */
 
-/* Adds the case under another name, derived from its bytes, so that the next import gives the same name. */
+#define FLAT_MOST 240 /* bytes of a name that are kept in one component */
+
+/* Adds the case under another name, derived from its bytes, so that the next import gives the same name. It is in the same folder; or in none, if the
+ * folder's name is that of a case here, or the name would be too long. */
 static int add_renamed(const struct import *i, const struct case_info *info, int fd, uint32_t *ret_id)
 {
         const struct digest_text sha = digest_text(&info->sha256);
-        cleanup_free char *name = format_string("%s~%.8s", info->name, sha.s);
-        cleanup_free char *shown = printable(info->name);
+        cleanup_free char *beside = format_string("%s~%.8s", info->name, sha.s), *flat = format_string("%.*s~%.8s", FLAT_MOST, info->name, sha.s);
+        cleanup_free char *shown = printable(info->name), *given = NULL;
+        const char *name = beside;
         bool is_new;
         int r = cases_add(workspace_cases(i->source->here), name, fd, ret_id, &is_new);
 
+        if (r == -EEXIST || r == -EINVAL) {
+                for (char *slash = flat; (slash = strchr(slash, '/'));)
+                        *slash = '_';
+                name = flat;
+                r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : cases_add(workspace_cases(i->source->here), name, fd, ret_id, &is_new);
+        }
+        given = printable(name);
         if (r == 0)
-                source_say(i->source, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s~%.8s", info->id,
-                           shown, *ret_id, shown, sha.s);
+                source_say(i->source, "case %u there, %s, has other bytes than the case of this name here: it is case %u, %s", info->id, shown, *ret_id,
+                           given);
         return r;
 }
 
@@ -60,14 +71,15 @@ static int take_status(const struct import *i, const struct case_info *info, uin
         cleanup(case_info_unrefp) struct case_info *ours = NULL;
         int r = cases_get(workspace_cases(i->source->here), id, &ours);
 
-        if (r < 0 || info->status == VERDICT_UNKNOWN || ours->status == info->status)
+        if (r < 0 || info->status == VERDICT_UNKNOWN)
                 return r;
-        r = ours->status == VERDICT_UNKNOWN ? cases_set_status(workspace_cases(i->source->here), id, info->status) : -EEXIST;
+        if (ours->status != info->status)
+                r = ours->status == VERDICT_UNKNOWN ? cases_set_status(workspace_cases(i->source->here), id, info->status) : -EEXIST;
         if (r == -EEXIST)
                 source_say(i->source, "case %u is %s here, and %s there, where it is case %u: here it stays as it is", id,
                            verdict_name(ours->status), verdict_name(info->status), info->id);
-        if (r == 1)
-                r = answers_look_again(i->source->here, id);
+        if (r >= 0)
+                r = answers_look_again(i->source->here, id); /* also of a status that is there: the import that set it may have been killed */
         return r == -EEXIST || r == -EINVAL ? 0 : r;
 }
 

@@ -99,6 +99,8 @@ uint64_t cases_generation(struct cases *c); /* changes with each change that lis
 /* An O_RDONLY descriptor and, unless ret_path is NULL, the path of the bytes. Always checks the size; checks the digest when this process first opens
  * the case. */
 int cases_open_bytes(struct cases *c, const struct case_info *info, int *ret_fd, char ret_path[PATH_SIZE]);
+/* Checks the bytes of a derived case that is about to be used, and has them kept for as long as those of one that is added now. */
+int cases_renew(struct cases *c, const struct case_info *info);
 /* The bytes of a case; blob_done(). -EFBIG: more than `most`. */
 int cases_read_bytes(struct cases *c, const struct case_info *info, size_t most, struct blob *ret);
 /* Checks every case's bytes against its digest; `say` (may be NULL) gets a line for each wrong one. Returns the number of wrong ones, or -errno. */
@@ -107,8 +109,8 @@ int cases_check(struct cases *c, void (*say)(void *user, const char *line), void
 /* Deletes case files that no case owns, left by a crash before they were indexed. *ret_n: their number; with `dry_run` nothing is deleted. */
 int cases_sweep(struct cases *c, bool dry_run, uint64_t *ret_n, uint64_t *ret_bytes);
 
-/* Drops derived cases that are not wanted and were last added `seconds` ago or more. `forget` is called for each first; its error ends the sweep. The
- * id of a dropped case is never given again. Counts as cases_sweep() does. */
+/* Drops derived cases that are not wanted and were last added or renewed `seconds` ago or more. `forget` is called for each first; its error ends the
+ * sweep. The id of a dropped case is never given again. Counts as cases_sweep() does. */
 struct derived_sweep {
         bool dry_run;
         int64_t seconds;

@@ -242,7 +242,7 @@ static int find_witness(struct workspace *w, const struct notes *said, size_t i,
                 if (r == 0 && is_of(ret, of) && same_bytes(letters, noted))
                         return 1;
                 noted_done(ret);
-                if (r < 0 && r != -ENOENT)
+                if (r < 0 && r != -ENOENT && r != -ENODATA)
                         return r;
         }
         return 0;
@@ -364,7 +364,9 @@ static int group_line(struct workspace *w, const struct note *rows, size_t n, co
                         }
                         last = &rows[i];
                 }
-                r = r == -ENOENT ? 0 : r;
+                if (r == -ENODATA)
+                        log_warning("a wrong answer that is on record is not told, as it cannot be looked up now: %s", error_message(r));
+                r = r == -ENOENT || r == -ENODATA ? 0 : r;
         }
         if (n_seeds > 1)
                 buffer_addf(ret, ", and under %zu %sseed%s", n_seeds - 1, has_seed ? "other " : "", n_seeds == 2 ? "" : "s");
@@ -406,6 +408,20 @@ int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn 
 
 /* -- a status that became known ---------------------------------------------------------------------------------- */
 
+/* True if the rows of the fact that a row of said/ names are right: most are, where a status is said again. */
+static bool is_noted(struct workspace *w, const struct note *note, const struct noted_cell *n)
+{
+        const struct noted_fact f = {.cell = &n->cell, .fact = n->fact};
+        cleanup_txn struct store_txn *t = NULL;
+        cleanup_buffer struct buffer letters = {0};
+        char row[NOTE_KEY_SIZE];
+
+        disputable(n->fact, n->cell.info, &letters);
+        snprintf(row, sizeof(row), "wrong/%s", strrchr(note->key, '/') + 1);
+        return same_bytes(SLICE(letters.data ?: "", letters.size), note_rest(note)) && store_read(workspace_store(w), &t) == 0 &&
+               store_has(t, TABLE_META, slice_string(row)) == is_wrong(&f);
+}
+
 /* Writes the rows of the fact that a row names, by its case's present status. */
 static int renote(struct workspace *w, const struct note *note)
 {
@@ -418,7 +434,9 @@ static int renote(struct workspace *w, const struct note *note)
             ?: history_commit(n.cell.solver->history, n.cell.commit, &commit);
 
         if (r < 0)
-                return r == -ENOENT ? 0 : r;
+                return r == -ENOENT || r == -ENODATA ? 0 : r;
+        if (is_noted(w, note, &n))
+                return 0;
         fact_key(run, &n.fact->limits, key);
         while (store_update_begins(&u))
                 u.r = answers_note(u.txn, &(struct noted_fact){.cell = &n.cell, .commit = commit.oid, .key = SLICE(key, sizeof(key)), .fact = n.fact});

@@ -153,23 +153,26 @@ static int by_tries(const void *a, const void *b)
 }
 
 /* The query for the waiting result that was tried least often; -ENOENT: none waits, or the end has come. Drops the rows before it, whose results
- * cannot be measured again. */
+ * cannot be measured again; not those that cannot be looked up now. */
 static int next_query(struct workspace *w, int end, struct query **ret)
 {
         struct store_update u = {.store = workspace_store(w)};
         cleanup_notes struct notes all = {0};
-        size_t waiting, n = 0;
+        cleanup_free bool *is_past = NULL;
+        size_t waiting, n = 0, drops = 0;
         int r = read_rows(w, &all, &waiting);
 
+        is_past = allocate(all.n + 1, sizeof(*is_past));
         sort_list(all.list, all.n, sizeof(*all.list), by_tries);
-        for (; r == 0 && n < waiting && !fd_is_readable(end); n++) {
+        for (; r == 0 && n < waiting && !*ret && !fd_is_readable(end); n++) {
                 r = query_of(w, &all.list[n], ret);
-                if (r < 0 || *ret)
-                        break;
+                is_past[n] = r == 0 && !*ret;
+                drops += is_past[n];
+                r = r == -ENODATA ? 0 : r;
         }
-        while (n > 0 && store_update_begins(&u))
+        while (drops > 0 && store_update_begins(&u))
                 for (size_t i = 0; u.r == 0 && i < n; i++)
-                        u.r = note_drop(u.txn, all.list[i].key);
+                        u.r = is_past[i] ? note_drop(u.txn, all.list[i].key) : 0;
         r = r < 0 ? r : u.r;
         return r < 0 || *ret ? r : -ENOENT;
 }

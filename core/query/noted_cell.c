@@ -176,7 +176,7 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         if (r == 0 && ret->cell.info->removed) /* a scrambled input is in no listing either, but in use */
                 r = ret->cell.info->derived ? scrambled_take_status(w, &inputs, &ret->cell.info) : -ENOENT;
         free(inputs.list);
-        if (r == 0)
-                r = run_find(w, &ret->cell, FACT_BRIEF, &ret->fact);
+        if (r == 0 && (r = run_find(w, &ret->cell, FACT_BRIEF, &ret->fact)) < 0 && r != -ENOENT && r != -ESTALE)
+                r = errorf(-ENODATA, "%s", error_message(r));
         return r == -ESTALE ? -ENOENT : r;
 }

@@ -56,7 +56,8 @@ struct noted_cell { /* the cell that a row names, and the references that keep i
         struct cell cell;
         struct fact *fact; /* a ref; the cell's present fact, brief */
 };
-/* -ENOENT: the cell is gone, or its commit from the repository, or it has no answer. Call noted_done() on *ret in any case. */
+/* -ENOENT: the cell is gone, or its commit from the repository, or it has no answer. -ENODATA, with a sentence: it cannot be looked up now, as its
+ * solver's recipe names a revision that is not there. Call noted_done() on *ret in any case. */
 int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret);
 void noted_done(struct noted_cell *n);
 #define cleanup_noted cleanup(noted_done)

@@ -137,11 +137,16 @@ static int find_next_need(const struct run_query *q, struct query **ret)
                         return r;
         }
         run.cell.info = whole ?: input;
+        r = q->is_scrambled ? cases_renew(workspace_cases(q->workspace), run.cell.info) : 0;
+        if (r < 0) /* damaged bytes are made again */
+                return r == -EILSEQ ? query_scrambled(q->workspace, q->cell.info, q->cell.scramble, ret) : r;
         r = find_missing_build(q, &resolved->build, ret);
         if (r == 0 && !*ret && !resolved->knows_machine)
                 r = query_machine(q->cell.solver->pool, ret);
         if (r == 0 && !*ret)
                 r = run_query_new(&run, &resolved->build, ret);
+        if (r == 0 && whole && (*ret)->type->find(*ret, &v) == 0) /* the whole is known, but not when this query was answered */
+                *ret = query_unref(*ret);
         return r;
 }
 

@@ -262,7 +262,7 @@ static int keep_in(void *user, struct store_txn *t)
 {
         struct keeping *k = user;
         const struct run_query *q = k->query;
-        cleanup_measurements struct measurements all = {0};
+        cleanup_measurements struct measurements all = {.info = q->cell.info}; /* wrong or not by the case's status of now */
         cleanup(fact_unrefp) struct fact *former = NULL;
         int r;
 

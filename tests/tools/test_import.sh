@@ -231,6 +231,9 @@ test_that "... once" 'run 0 import other && [ "$(field 8)" = 0 ]'
 test_that "... one that has grown there grows here" 'other set add near a.smt2 && run 0 import other --json && [ "$(jq .sets out)" = 1 ] && run 0 set list && has out "^near	3$"'
 test_that "... and one that has other cases here stays, which is told" '
 	run 0 set add near elsewhere.smt2 && run 0 import other && [ "$(field 8)" = 0 ] && has err "^the set near has other cases here than there: here it stays as it is" && run 0 set list && has out "^near	4$"'
+mkdir -p T/plain && printf '; answer: sat\n(check-sat)\n; in a folder\n' >T/plain/x.smt2 && printf '; answer: sat\n(check-sat)\n; without one\n' >plain.smt2
+test_that "a case in a folder whose name is that of a case here comes without it" '
+	other case add T && run 0 case add --name plain plain.smt2 && run 0 import other && [ "$(field 1)" = 1 ] && has err "case [0-9]+ there, plain/x.smt2, .*: it is case [0-9]+, plain_x.smt2~[0-9a-f]{8}"'
 printf '; answer: unsat\n(check-sat)\n; open there, too\n' >both.smt2
 test_that "an answer that contradicts one there is told" '
 	other case add both.smt2 && other run toy v3 both.smt2 && run 0 case add both.smt2 && id=$(cut -f 1 out) && run 0 run toy v1 both.smt2 && run 0 import other && [ "$(field 2)" = 1 ] &&

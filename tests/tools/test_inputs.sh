@@ -228,9 +228,10 @@ else
 	skip "no case: a file that may not be read" "root may read it"
 fi
 mkdir -p tree/in && cp x tree/in/a.smt2 && ln -s .. tree/in/round && ln -s nowhere tree/d.smt2 && mkfifo tree/p.smt2
-test_that "a folder with loops, a dangling link and a fifo: the file is taken, the rest is said" 'run 1 case add tree && [ "$(wc -l <out)" = 1 ] && [ "$(field 3)" = in/a.smt2 ] && has err "round: a folder that holds itself" && has err "d.smt2: No such file" && serves'
+test_that "a folder with loops, a dangling link and a fifo: the file is taken, the rest is said" 'run 1 case add tree && [ "$(wc -l <out)" = 1 ] && [ "$(field 3)" = in/a.smt2 ] && has err "round: a folder that holds itself" && has err "d.smt2: cannot be read: No such file" && serves'
 test_that "a campaign may have any bytes in its name" '
 	run 0 fuzz toy --name "$(printf "b\377d")" --reference HEAD --target HEAD:x --for 200ms -j 1 --json && [ "$(jq -r .campaign out)" = "b\\xffd" ]'
+test_that "... of the file, and no other" 'mkdir dangling && ln -s nowhere dangling/link.smt2 && run 1 case add dangling && has err "dangling/link.smt2: cannot be read: No such file" && ! has err "toolchain|$SOLVERFS_STORE"'
 test_that "a folder has no name" 'run 2 case add --name one tree && has err "name takes a FILE, and tree is a folder"'
 test_that "a symlink's name, and the bytes it leads to" 'printf "; answer: sat\n; linked" >linked && ln -s linked sym.smt2 && run 0 case add sym.smt2 && [ "$(field 3)" = sym.smt2 ] && { ! $mounted || cmp linked "$mnt/cases/$(field 1)/input.smt2"; }'
 (exec -a '; a case that nobody knows the size of' sleep 100) &

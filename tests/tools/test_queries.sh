@@ -133,6 +133,19 @@ prints sure 'sat\\nunsat\\nsat\\n' && prints other 'sat\\nunsat\\nunsat\\n' && p
 test_that "versions whose last answers contradict each other, compared" 'run 1 compare "$(of sure)" "$(of other)" unstated.smt2 --pairs 1 && has out contradict'
 test_that "... but not by one behind an error" 'run 0 compare "$(of sure)" "$(of behind)" unstated.smt2 --pairs 1 && ! has out contradict'
 
+# -- commands for whole cases --
+
+test_that "who studies whole cases says so, and how to make a query one" '
+	run 0 portfolio add p toy@v1 toy@v2 && for c in "portfolio run p 1#2" "portfolio features 1#2" "options toy 1#2 --reference v1 --target v2" "diverge toy 1#2 v1 v2" "solver try toy v1 1#2"; do
+		run 2 $c && has err "inc.smt2#2 is one query of a script, .*solverfs case cut 1#2 -o FILE" || exit 1; done'
+
+# -- a run that does not say when it answered --
+
+printf '#!/bin/sh\n# late\nyes "line 0.000001" | head -n 65537 | while read -r l; do echo ";"; echo "$l" >&2; done\necho sat\necho sat\necho lasts 1 >&2\n' >toy/toy.sh
+git -C toy commit -qam late && git -C toy tag late && run 0 -q solver update toy
+test_that "the queries of one have no times, and who asks is told" '
+	printf "(check-sat)\n(check-sat)\n" >untimed.smt2 && run 0 case add untimed.smt2 && run 0 run toy late untimed.smt2 && limit=60 run 4 run toy late "untimed.smt2#1" && has err "it is not known when the queries of case"'
+
 # -- output that was cut --
 for answer in sat unsat; do for _ in $(seq 200); do printf "(set-info :status $answer)\n(check-sat)\n"; done; done >many.smt2
 printf '#!/bin/sh\nsed -n "s/.*status \\(.*\\))/\\1/p" "$1"\n' >many.sh && chmod +x many.sh && many="exec:'$top/many.sh' {case}"

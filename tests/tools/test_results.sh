@@ -122,6 +122,10 @@ lies() { run 0 -q status && has err "liar .*says sat on case [0-9]+ \(q.smt2\), 
 test_that "answers that are wrong under several seeds are one line of status, and one wrong answer of the page" '
 	for seed in 1 2 3; do run 1 run liar v1 q.smt2 --seed $seed; done && lies "2 other seeds" && run 1 run liar v1 q.smt2 && lies "3 seeds" &&
 	run 0 report liar -o page.html && grep -q ">1 wrong or contradictory answer<" page.html'
+make_script lost && script_commit lost 1 "" && toy_recipe lost && run 0 solver add --recipe lost.recipe lost lost
+test_that "an era that names no revision hides no wrong answer of other solvers" '
+	run 1 run lost v1 q.smt2 && git config -f "$SOLVERFS_STORE/config" "era.lost v9...build" "sh build.sh" && run 0 status && has err "liar .*says sat on case" && ! has err "WRONG ANSWER: lost" &&
+	has err "a wrong answer that is on record is not told, as it cannot be looked up now: .*v9"; r=$?; git config -f "$SOLVERFS_STORE/config" --remove-section "era.lost v9.."; (exit $r)'
 run 0 case remove q.smt2
 
 # -- the answer to a DIMACS case --
@@ -148,6 +152,17 @@ test_that "another one replaces it, and is told: what was wrong is right then, a
 	run 0 case add --status UNSAT n.cnf && ! has err "status" && run 0 case add --status sat n.cnf && has err "status of case [0-9]* was unsat, and is sat now" && run 0 case list n.cnf && [ "$(field 2)" = sat ] &&
 	run 0 run sat v6 n.cnf && [ "$(field 7)" = correct ] && run 0 -q status && ! has err n.cnf && run 0 case add --status sat k.cnf && run 0 run sat v6 k.cnf && run 0 case remove k.cnf &&
 	run 0 case add k.cnf && run 0 case list k.cnf && [ "$(field 2)" = sat ] && run 0 case add --status unsat k.cnf && run 0 -q status && has err "k.cnf., whose status is unsat" && run 1 run sat v6 k.cnf'
+cnf m.cnf $'c say SATISFIABLE\n' m
+test_that "... and so it is for further measurements" '
+	run 0 case add --status unsat m.cnf && run 1 noise sat v6 m.cnf --runs 5 && sleep 1.1 && run 0 case add --status sat m.cnf && run 0 noise sat v6 m.cnf --runs 12 && run 0 run sat v6 m.cnf && [ "$(field 7)" = correct ] &&
+	run 0 -q status && ! has err m.cnf'
+mkdir killed
+test_that "one whose command was killed anywhere judges what is known when the command is given again" '
+	for i in 0 1 2 3 4; do
+		cnf "killed$i.cnf" "c say SATISFIABLE"$'"'"'\n'"'"' "killed$i" && run 0 case add "killed$i.cnf" && run 0 run sat v6 "killed$i.cnf" && echo "kill after $i" >killed/store.committed
+		SOLVERFS_FAULTS=$top/killed "$solverfs" case add --status unsat "killed$i.cnf" >out 2>&1; rm -f killed/*
+		run 0 case add --status unsat "killed$i.cnf" && run 0 -q status && has err "says sat on case [0-9]* .killed$i.cnf., whose status is unsat" || exit 1
+	done'
 test_that "unknown takes it away; that of the file itself stays" '
 	run 0 case add --status unknown k.cnf && run 0 run sat v6 k.cnf && [ "$(field 7)" = - ] && run 0 -q status && ! has err k.cnf && run 0 case remove k.cnf &&
 	for status in unsat unknown; do run 1 case add --status $status s.cnf && has err "status of case [0-9]* is sat by the file itself, and no other" || exit 1; done; run 0 case list s.cnf && [ "$(field 2)" = sat ]'

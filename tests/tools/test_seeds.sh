@@ -68,6 +68,14 @@ test_that "... and takes for comparisons, without work" '
 	before=$(asked) && [ "$(pairs "pairs by" 3)" = "scrambled inputs" ] && [ "$(grep "a.smt2$" "$mnt/toy/compare/v1..v2/regressions.tsv")" = "$(grep ^regression one | cut -f 2-)" ] && [ "$(asked)" = "$before" ]'
 test_that "of the other case, repetitions" 'has "$mnt/toy/compare/v1..v2/regressions.tsv" "b.smt2" && [ "$(pairs "pairs of runs" 3)" = 10 ]'
 
+# It is written in few ways, so that some seeds give the same bytes. Without a sandbox a solver can say here how often it was run.
+printf '(set-info :status sat)\n(declare-const a Bool)\n(assert (or a true))\n(check-sat)\n' >few.smt2
+make_script logs && for v in 1:08 2:12; do script_commit logs ${v%:*} "echo ${v%:*} >>'$top/runs'; echo 'lasts 0.0${v#*:}' >&2"; done && toy_recipe logs
+test_that "each pair is of runs of its own, where two seeds give the same input" '
+	export SOLVERFS_STORE=$top/logged && run 0 init && git config -f logged/config solverfs.sandbox none && run 0 solver add --recipe logs.recipe logs logs && run 0 case add few.smt2 &&
+	run 0 compare logs@v1 logs@v2 few.smt2 --scramble && has out "^regression" && pairs=$(grep "^pairs of runs" out | cut -f 3) && [ "$pairs" -ge 5 ] &&
+	[ "$(grep -c 1 runs)" -ge "$pairs" ] && [ "$(grep -c 2 runs)" -ge "$pairs" ]'
+
 # -- gc --
 
 inputs() { run 0 gc -n && grep ^leftovers out | cut -f 2; }

@@ -193,8 +193,8 @@ void cmd_portfolio_run(int argc, char **argv)
         static const char doc[] =
                 "Let a portfolio answer cases, unless it has already. Prints for each: case, result, seconds of all arms together, the arm that "
                 "answered, name.\v"
-                "CASE is as for 'solverfs run'. What is known of an arm's run is taken as it is and not run again. Two arms that contradict each "
-                "other, or an arm and the case's own :status, are reported on standard error, and the exit status is 1.\n\n"
+                "CASE is as for 'solverfs run', but no query of a script. What is known of an arm's run is taken as it is and not run again. Two arms "
+                "that contradict each other, or an arm and the case's own :status, are reported on standard error, and the exit status is 1.\n\n"
                 "Example: solverfs portfolio run p QF_S/";
         struct portfolio_run a = {0};
         const char *on = NULL;
@@ -209,7 +209,7 @@ void cmd_portfolio_run(int argc, char **argv)
         command_open(0);
         command_run_on(on);
         command_must_usage(portfolio_open(common.workspace, words.list[0], &a.portfolio));
-        command_cases(words.list + 1, words.n - 1, &a.cases);
+        command_whole_cases(words.list + 1, words.n - 1, &a.cases);
         tell_problems(a.portfolio);
         command_ask(&(struct command_batch){.n = a.cases.n * (a.alone ? a.portfolio->n_arms : 1), .title = "portfolio", .columns = run_columns,
                                              .make = make, .answered = answered, .user = &a});
@@ -225,7 +225,7 @@ static void print_cases(const struct words *words)
         static const struct column columns[] = {{"CASE", 6, true}, {"FEATURE", 28}, {"VALUE"}, {0}};
         cleanup_case_selection struct case_selection cases = {0};
 
-        command_cases(words->list, words->n, &cases);
+        command_whole_cases(words->list, words->n, &cases);
         for (size_t i = 0; i < cases.n; i++) {
                 cleanup_buffer struct buffer text = {0};
                 int k = case_features_print(common.workspace, cases.list[i], &text);

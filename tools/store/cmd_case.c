@@ -33,6 +33,11 @@ static void add_failed(const char *path, int r)
         command_worse(status_of(r) == STATUS_SYSTEM ? STATUS_SYSTEM : STATUS_FAILED);
 }
 
+static int cannot_read(int error)
+{
+        return errorf(-error, "cannot be read: %s", strerror(error));
+}
+
 /* Reads the status from the file beside a case, NAME.status, where NAME is the path without .gz and the like. VERDICT_UNKNOWN: there is none. */
 static int status_beside(const char *path, enum verdict *ret)
 {
@@ -62,7 +67,7 @@ static int set_status(struct adding *a, uint32_t id, const char *path)
         r = cases_get(a->cases, id, &before) ?: cases_set_status(a->cases, id, status);
         if (r == 1 && before->status != VERDICT_UNKNOWN)
                 note("the status of case %u was %s, and is %s now", id, verdict_name(before->status), verdict_name(status));
-        return r == 1 ? answers_look_again(common.workspace, id) : r;
+        return r < 0 ? r : answers_look_again(common.workspace, id); /* also of a status that is there: the command that set it may have been killed */
 }
 
 static void add_file(struct adding *a, const char *path, const char *name)
@@ -77,7 +82,7 @@ static void add_file(struct adding *a, const char *path, const char *name)
         int r = 0;
 
         if (fd < 0 || fstat(fd, &st) < 0)
-                r = errorf(-errno, "cannot be read: %s", strerror(errno));
+                r = cannot_read(errno);
         else if (!S_ISREG(st.st_mode))
                 r = errorf(-EINVAL, "not a file: save it to one first");
         if (r == 0)
@@ -121,7 +126,7 @@ static void walk(struct adding *a, char *dir)
         FTSENT *e;
 
         if (!fts) {
-                add_failed(dir, -errno);
+                add_failed(dir, cannot_read(errno));
                 return;
         }
         while (below > 1 && dir[below - 1] == '/')
@@ -132,7 +137,7 @@ static void walk(struct adding *a, char *dir)
                 if (e->fts_level > 0 && e->fts_info == FTS_D && e->fts_name[0] == '.') /* .git and the like */
                         fts_set(fts, e, FTS_SKIP);
                 else if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS || e->fts_info == FTS_SLNONE)
-                        add_failed(e->fts_path, e->fts_errno ? -e->fts_errno : -ENOENT);
+                        add_failed(e->fts_path, cannot_read(e->fts_errno ?: ENOENT));
                 else if (e->fts_info == FTS_DC)
                         add_failed(e->fts_path, errorf(-ELOOP, "a folder that holds itself by a symlink"));
                 if (e->fts_info != FTS_F || is_called(e->fts_name, "*.status")) /* status_beside() reads that */
@@ -146,7 +151,7 @@ static void walk(struct adding *a, char *dir)
                         a->passed_over++;
         }
         if (!e && errno != 0)
-                add_failed(dir, -errno);
+                add_failed(dir, cannot_read(errno));
         fts_close(fts);
 }
 

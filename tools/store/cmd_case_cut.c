@@ -10,9 +10,14 @@ struct cutting {
 
 static void read_case(struct cutting *o, const char *word, struct blob *ret)
 {
-        cleanup(case_info_unrefp) struct case_info *info = command_case(word, "one query is cut at a time");
+        cleanup_case_selection struct case_selection cases = {0};
+        const struct case_info *info;
         int r;
 
+        command_cases((char *const *)&word, 1, &cases);
+        if (cases.n != 1)
+                command_refuse(STATUS_USAGE, "one query is cut at a time; '%s' stands for %zu", word, cases.n);
+        info = cases.list[0];
         if (info->format != FORMAT_SMT2)
                 command_refuse(STATUS_USAGE, "'%s' is DIMACS, which asks one query: there is nothing to cut", word);
         if (info->n_expected == 0)

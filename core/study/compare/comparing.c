@@ -233,6 +233,10 @@ static int scrambled_case(struct comparing *c, size_t i, size_t pair, bool make,
 
         if (!*kept || make)
                 r = scrambled_find(w, of, pair, &found);
+        if (found && make && cases_renew(workspace_cases(w), found) == -EILSEQ) { /* damaged bytes are made again */
+                found = case_info_unref(found);
+                r = -ENOENT;
+        }
         if (r == -ENOENT && make)
                 r = scrambled_make(w, of, pair, &found);
         else if (r == -ENOENT && c->options.scramble == COMPARING_SCRAMBLE) /* whether it can be scrambled must be known before pairs are planned */
@@ -363,11 +367,26 @@ static void add_pair(struct comparing *c, struct evidence *e, size_t at, const s
         c->table.newest = MAX(c->table.newest, MAX(a ? a->measured : 0, b ? b->measured : 0));
 }
 
-/* Takes the measurements made in turn: all of them if the case's pairs are repetitions, else the first. */
+/* How many earlier pairs have the same input as this one. Two seeds may scramble a small case to the same bytes, and the same bytes have the same runs,
+ * so of these pairs each has measurements of its own. `missing`: only those not taken yet. */
+static size_t same_inputs(const struct comparing *c, size_t i, size_t pair, bool missing)
+{
+        const struct evidence *e = &c->evidence[i];
+        size_t n = 0;
+
+        for (size_t k = 0; e->scrambled[pair] && k < pair; k++) {
+                const struct case_info *other = k == 0 ? c->options.cases[i] : e->scrambled[k];
+
+                n += other && digest_equal(&other->sha256, &e->scrambled[pair]->sha256) && !(missing && e->is_taken[k]);
+        }
+        return n;
+}
+
+/* Takes the measurements made in turn: all of them if the case's pairs are repetitions, else the first that no earlier pair has. */
 static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct measurements *a, const struct measurements *b)
 {
         struct evidence *e = &c->evidence[i];
-        size_t at = pair;
+        size_t at = pair, taken = same_inputs(c, i, pair, false);
 
         for (size_t x = 0, y = 0; x < a->n && y < b->n && at < JUDGE_PAIRS;) {
                 const struct measurement *before = &a->list[x], *after = &b->list[y];
@@ -376,6 +395,10 @@ static void match_pairs(struct comparing *c, size_t i, size_t pair, const struct
                 y += after->number <= before->number;
                 if (before->number != after->number || !in_turn(before, after) || (at > pair && !e->is_repeated))
                         continue;
+                if (taken > 0) {
+                        taken--;
+                        continue;
+                }
                 add_pair(c, e, at, before, after);
                 e->is_taken[at++] = true;
         }
@@ -620,7 +643,8 @@ static int make(void *user, size_t k, struct query **ret)
         struct cell cell;
         int r = cell_of(c, w->index, w->pair, w->side, true, &cell);
 
-        return r < 0 ? r : query_sample(c->options.workspace, &cell, w->sample, ret);
+        /* Earlier pairs of this batch with the same input have the numbers before. */
+        return r < 0 ? r : query_sample(c->options.workspace, &cell, w->sample + (uint32_t)same_inputs(c, w->index, w->pair, true), ret);
 }
 
 static int answered(void *user, size_t k, int r, struct value *, const char *reason)
