@@ -145,7 +145,7 @@ void cluster_fail(struct cluster *c, const char *sentence, bool is_launch)
 
 #define TAKE_MARGIN_NS (10 * NSEC_PER_SEC) /* for the network, for preparation and for the time that a run may take beyond its limit */
 
-static bool has_time(const struct node *n, uint64_t most_ns)
+bool node_has_time(const struct node *n, uint64_t most_ns)
 {
         const uint64_t now = clock_ns(CLOCK_BOOTTIME);
 
@@ -160,13 +160,14 @@ static struct cluster_slot *free_slot(struct node *n)
         return NULL;
 }
 
-/* False if the last workers all came with too little time: nor would the next one have more, such as in an allocation that is nearly over. */
+/* False if the last CLUSTER_FAILURES workers all came with too little time: nor would the next one have more, such as in an allocation that is nearly
+ * over. */
 static bool may_fit(const struct cluster *c, uint64_t most_ns, uint64_t *ret_left)
 {
         *ret_left = 0;
         for (unsigned i = 0; i < MIN(c->n_hellos, (unsigned)CLUSTER_FAILURES); i++)
                 *ret_left = MAX(*ret_left, c->left[i]);
-        return c->n_hellos == 0 || most_ns + TAKE_MARGIN_NS < *ret_left;
+        return c->n_hellos < CLUSTER_FAILURES || most_ns + TAKE_MARGIN_NS < *ret_left;
 }
 
 /* A free slot of a worker that will live long enough; NULL: none. */
@@ -180,7 +181,7 @@ static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
         TAILQ_FOREACH (n, &c->nodes, link) {
                 struct cluster_slot *s = n->state == NODE_PRESENT ? free_slot(n) : NULL;
 
-                if (s && !has_time(n, most_ns)) {
+                if (s && !node_has_time(n, most_ns)) {
                         if (n->n_busy == 0 && fits)
                                 node_leave(n); /* another one is launched in its place, with all its time left */
                         continue;
@@ -196,7 +197,8 @@ static int why_none(struct cluster *c, uint64_t most_ns)
 {
         uint64_t left;
 
-        if (cluster_count(c, NODE_PRESENT) == 0 && c->failures >= CLUSTER_FAILURES)
+        /* Later than that another launch is tried, or under way. */
+        if (cluster_count(c, NODE_PRESENT) + cluster_count(c, NODE_LAUNCHED) == 0 && c->failures >= CLUSTER_FAILURES && now_ns() < c->next_launch)
                 return errorf(-EIO, "no worker of the cluster %s can be had: %s", c->settings.name, c->why);
         if (may_fit(c, most_ns, &left))
                 return -EAGAIN;
@@ -221,8 +223,9 @@ int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct clu
                 *ret = s;
         } else {
                 r = why_none(c, most_ns);
-                if (c->demand != waiting) {
+                if (c->demand != waiting || c->demand_ns != most_ns) {
                         c->demand = waiting;
+                        c->demand_ns = most_ns;
                         cluster_wake(c);
                 }
         }

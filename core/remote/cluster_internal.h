@@ -88,7 +88,8 @@ struct cluster {
         void *retry_user;
         TAILQ_HEAD(, node) nodes;
         unsigned n_nodes; /* not gone */
-        size_t demand;     /* wanted slots */
+        size_t demand;      /* wanted slots */
+        uint64_t demand_ns; /* the longest that the last run that asked for one may take */
         uint64_t demanded; /* time of the last demand */
         bool news;         /* `retry` is to be called: a slot may be free, or a launch failed */
         unsigned per_node; /* slots of a worker seen so far; at first 1 */
@@ -112,6 +113,8 @@ struct cluster {
         uint64_t sent;           /* bytes so far */
 };
 
+/* cluster.c; with the lock held. False: its allocation ends before a run of up to most_ns would. */
+bool node_has_time(const struct node *n, uint64_t most_ns);
 /* cluster_node.c; all with the lock held */
 int node_launch(struct cluster *c);
 int node_send(struct node *n, enum packet_type type, uint64_t id, struct slice body);

@@ -23,18 +23,23 @@ unsigned cluster_count(const struct cluster *c, enum node_state state)
         return k;
 }
 
-/* Launches workers until there are enough for the wanted slots and the busy ones, if each has as many slots as the last worker that came. */
+/* Launches workers until there are enough for the wanted slots and the busy ones, if each has as many slots as the last worker that came. Workers with too
+ * little time left for what is wanted count only for the limit of all. */
 static void launch(struct cluster *c, uint64_t now, uint64_t *when)
 {
-        size_t slots = c->demand, nodes;
+        size_t slots = c->demand, there = 0, nodes;
         struct node *n;
 
         if (c->demand == 0 || c->closing)
                 return;
-        TAILQ_FOREACH (n, &c->nodes, link)
-                slots += n->state == NODE_PRESENT ? n->n_busy : 0;
-        nodes = MIN((slots + c->per_node - 1) / c->per_node, (size_t)c->settings.workers);
-        for (size_t there = cluster_count(c, NODE_LAUNCHED) + cluster_count(c, NODE_PRESENT); there < nodes; there++) {
+        TAILQ_FOREACH (n, &c->nodes, link) {
+                const bool is_present = n->state == NODE_PRESENT && node_has_time(n, c->demand_ns);
+
+                slots += is_present ? n->n_busy : 0;
+                there += is_present || n->state == NODE_LAUNCHED;
+        }
+        nodes = (slots + c->per_node - 1) / c->per_node;
+        for (size_t all = cluster_count(c, NODE_LAUNCHED) + cluster_count(c, NODE_PRESENT); there < nodes && all < c->settings.workers; there++, all++) {
                 int r;
 
                 if (now < c->next_launch) {

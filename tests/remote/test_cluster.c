@@ -897,10 +897,54 @@ START_TEST(test_too_little_time_left_is_the_answer_of_the_run_that_asked)
 }
 END_TEST
 
+/* Yesterday's failures are no answer today: the next launch is waited for. */
+START_TEST(test_failed_launches_refuse_no_later_run)
+{
+        struct cluster *c = open_lab("test ! -e down || exit 3; sleep 0.3; exec {worker}");
+        struct cluster_slot *s;
+
+        assert_ok(write_file_atomic("down", "", 0, 0644));
+        assert_error(cluster_slots_take(c, 0, 1, &s), EIO);
+        ck_assert_int_eq(unlink("down"), 0);
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL); /* longer than the pause behind the third failure */
+        assert_ok(cluster_slots_take(c, 0, 1, &s));
+        cluster_give_back(s);
+        cluster_close(c);
+}
+END_TEST
+
+/* One worker with little time says nothing of the next. */
+START_TEST(test_a_longer_run_waits_for_the_next_worker)
+{
+        struct cluster *c = open_lab("echo x >>launches; test $(wc -l <launches) -gt 1 || exec {worker} --for 60s; exec {worker} --for 1h");
+        struct cluster_slot *s;
+
+        assert_ok(cluster_slots_take(c, 120 * NSEC_PER_SEC, 1, &s));
+        cluster_give_back(s);
+        cluster_close(c);
+}
+END_TEST
+
+/* A worker at work that has too little time left for the next run is no reason to wait: another one is launched. */
+START_TEST(test_a_worker_is_launched_beside_one_without_time)
+{
+        struct cluster *c = open_with("echo x >>launches; test $(wc -l <launches) -gt 1 || exec {worker} --for 60s; exec {worker} --for 1h", "--slots 2", 2,
+                                      60 * NSEC_PER_SEC);
+        struct cluster_slot *s, *longer;
+
+        assert_ok(cluster_slots_take(c, 20 * NSEC_PER_SEC, 1, &s));
+        assert_ok(cluster_slots_take(c, 600 * NSEC_PER_SEC, 1, &longer));
+        cluster_give_back(longer);
+        cluster_give_back(s);
+        cluster_close(c);
+}
+END_TEST
+
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_a_worker_that_returns_no_run_is_given_up,
       test_a_head_that_ends_waits_for_no_cancelled_run, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
       test_a_head_that_was_stopped_reads_before_it_gives_up, test_closed, test_launch_fails, test_no_descriptors,
       test_no_descriptors_for_slots, test_noise, test_floods, test_refused, test_uneven,
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
-      test_too_little_time_left_is_the_answer_of_the_run_that_asked)
+      test_too_little_time_left_is_the_answer_of_the_run_that_asked, test_failed_launches_refuse_no_later_run,
+      test_a_longer_run_waits_for_the_next_worker, test_a_worker_is_launched_beside_one_without_time)
