@@ -46,10 +46,12 @@ static bool may_be_killed(const struct execute_result *x)
                                             "signal: terminated", "Signals.SIGTERM"};
         static const int signals[] = {SIGHUP, SIGINT, SIGKILL, SIGTERM};
 
-        for (size_t i = 0; x->end == END_EXIT && i < ARRAY_SIZE(signals); i++)
+        const bool has_exited = x->end == END_EXIT || x->guessed;
+
+        for (size_t i = 0; has_exited && i < ARRAY_SIZE(signals); i++)
                 if (x->code == 128 + signals[i])
                         return true;
-        return x->doubt == DOUBT_SIGNAL || (x->end == END_EXIT && says(x, words, ARRAY_SIZE(words)));
+        return x->doubt == DOUBT_SIGNAL || (has_exited && says(x, words, ARRAY_SIZE(words)));
 }
 
 /* -- judging -- */

@@ -23,9 +23,10 @@ static void add_string(struct buffer *b, const struct execution *x, const char *
 {
         const struct execute_request *q = x->request;
         const struct bind scratch = {.source = q->scratch, .target = "/scratch"};
+        const char *begin = text;
 
         for (const char *at = text; *at && !x->inside; at++) {
-                if (*at != '/' || (at > text && (at[-1] == '/' || is_path_character(at[-1]))))
+                if (*at != '/' || (at > begin && (at[-1] == '/' || is_path_character(at[-1]))))
                         continue;
                 for (size_t i = 0; i <= q->n_binds; i++) {
                         const struct bind *bind = i < q->n_binds ? &q->binds[i] : &scratch;

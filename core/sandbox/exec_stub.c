@@ -456,7 +456,7 @@ static bool is_over(uint64_t value, uint64_t limit)
 /* True if there are so many tasks that a fork may have failed. Several forks at one moment all fail if they would exceed the limit together. */
 static bool is_near_processes(const struct exec_request *r, uint64_t tasks)
 {
-        return r->processes != 0 && tasks + r->processes / 8 >= r->processes;
+        return r->processes != 0 && tasks > 1 && tasks + r->processes / 8 >= r->processes;
 }
 
 /* Notes a point of the growth. Drops every second point if there is no room. */
@@ -813,7 +813,7 @@ static void count_what_is_left(struct run *run)
 
         if (r->processes != 0 && !(WIFEXITED(run->status) && WEXITSTATUS(run->status) == 0) &&
             tree_read(r->namespace, &t, NULL) == 0)
-                run->processes_hit |= 2 * (t.threads + 1) >= r->processes;
+                run->processes_hit |= t.threads > 0 && 2 * (t.threads + 1) >= r->processes;
 }
 
 /* Sets how it ended, if it ended by itself. A limit that it passed counts all the same, so that a result reported as within its limits was within
@@ -824,6 +824,7 @@ static void judge(struct run *run)
         struct exec_reply *a = &run->reply;
         bool exited = WIFEXITED(run->status), failed = !exited || WEXITSTATUS(run->status) != 0;
         int sig = exited ? 0 : WTERMSIG(run->status);
+        bool is_sent = sig == SIGKILL || sig == SIGTERM || sig == SIGINT || sig == SIGHUP; /* by another: no limit that it ran into makes these */
         uint64_t memory = MAX(a->largest, a->tree);
 
         a->code = exited ? WEXITSTATUS(run->status) : sig;
@@ -834,9 +835,9 @@ static void judge(struct run *run)
         else if (sig == SIGXFSZ || is_folder_over(run))
                 a->end = END_OUTPUT;
         /* Under a limit on address space malloc() fails before the limit is reached, and most programs then give up. */
-        else if (failed && r->memory != 0 && (run->space > r->memory / 16 * 15 || memory > r->memory / 8 * 7))
+        else if (failed && !is_sent && r->memory != 0 && (run->space > r->memory / 16 * 15 || memory > r->memory / 8 * 7))
                 a->end = END_MEMORY;
-        else if (failed && run->processes_hit)
+        else if (failed && !is_sent && run->processes_hit)
                 a->end = END_PROCESSES;
         else
                 a->end = exited ? END_EXIT : END_SIGNAL;

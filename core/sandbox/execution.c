@@ -18,7 +18,7 @@
 /* -- events on the machine meanwhile -- */
 
 /* Opens the file that counts the kernel's kills for want of memory. It is our cgroup's, which our runs are in, so that another container or service
- * raises no doubt about them. Without a cgroup it is the machine's. */
+ * raises no doubt about them: in a container the group may be "/" of version 2. Without a cgroup it is the machine's. */
 static FILE *open_memory_kills(void)
 {
         cleanup_file FILE *f = fopen("/proc/self/cgroup", "re");
@@ -27,7 +27,7 @@ static FILE *open_memory_kills(void)
         while (f && fgets(line, sizeof(line), f)) { /* "4:memory:/path" of version 1; "0::/path" of version 2, which may lack memory */
                 bool is_old = sscanf(line, "%*d:%255[^:]:%4000[^\n]", controllers, path) == 2 && strcmp(controllers, "memory") == 0;
 
-                if ((is_old || sscanf(line, "0::%4000[^\n]", path) == 1) && path[1] && (is_old || !*file))
+                if ((is_old || sscanf(line, "0::%4000[^\n]", path) == 1) && (is_old ? path[1] != '\0' : !*file))
                         snprintf(file, sizeof(file), is_old ? "/sys/fs/cgroup/memory%s/memory.oom_control" : "/sys/fs/cgroup%s/memory.events", path);
         }
         return (*file ? fopen(file, "re") : NULL) ?: fopen("/proc/vmstat", "re");
@@ -382,7 +382,7 @@ static int explain_step(const struct execution *x)
 /* The sender of a signal to another process cannot be found out. */
 static enum execute_doubt doubt_of(const struct execution *x, const struct execute_result *r)
 {
-        bool failed = r->end == END_SIGNAL || (r->end == END_EXIT && r->code != 0);
+        bool failed = r->end == END_SIGNAL || r->guessed || (r->end == END_EXIT && r->code != 0);
 
         if (failed && memory_kills(true) != x->memory_kills)
                 return DOUBT_MEMORY;

@@ -722,6 +722,28 @@ START_TEST(test_process_limit)
 }
 END_TEST
 
+/* A signal that others send is none of a limit, however near that is: it is doubted, and not kept as the program's own end. */
+START_TEST(test_killed_near_a_limit)
+{
+        struct execute_request q = usual;
+        struct execute_result r;
+
+        q.memory = 100 << 20;
+        r = run_like(&q, "fill-and-crash 94 9");
+        assert_end(&r, END_SIGNAL, SIGKILL);
+        ck_assert_int_eq(r.doubt, DOUBT_SIGNAL);
+        execute_result_done(&r);
+        r = run_like(&q, "fill-and-crash 94 6"); /* as after a malloc() that failed */
+        ck_assert_int_eq(r.end, END_MEMORY);
+        execute_result_done(&r);
+        for (q = usual, q.processes = 1; q.processes <= 2; q.processes++) {
+                r = run_like(&q, "crash 11");
+                assert_end(&r, END_SIGNAL, SIGSEGV);
+                execute_result_done(&r);
+        }
+}
+END_TEST
+
 /* Many are in the middle of a fork when the first one fails: those count for the kernel, and are not yet there for who looks. */
 START_TEST(test_process_limit_in_the_middle_of_forks)
 {
@@ -1665,7 +1687,7 @@ END_TEST
                 test_stack_limit, test_hard_limits, test_niceness_that_cannot_be_left, test_binds, test_shared_bind,            \
                 test_wall_limit, test_cpu_limit_of_the_tree, test_cpu_of_the_tree, test_memory,                                 \
                 test_memory_is_not_the_callers, test_memory_limit, test_process_limit,                                          \
-                test_process_limit_in_the_middle_of_forks, test_output_limit, test_cut, test_scratch_limit,                     \
+                test_process_limit_in_the_middle_of_forks, test_killed_near_a_limit, test_output_limit, test_cut, test_scratch_limit, \
                 test_descendants_do_not_delay_the_answer, test_orphans_without_end, test_bounds,                                \
                 test_shared_memory_limit, test_no_network,                                                                      \
                 test_no_files_of_others, test_keeper_is_out_of_reach, test_cancel, test_helper_killed,                          \
@@ -1744,5 +1766,22 @@ START_TEST(test_which_files_it_asks_for)
 }
 END_TEST
 
-SUITE("execute", test_which_files_it_asks_for, test_no_capabilities_for_a_lone_root, EXECUTE_TESTS)
+/* A path is replaced once, also where what is left of it looks like one. */
+START_TEST(test_names_below_a_bind_without_a_sandbox)
+{
+        struct execute_request q = bare();
+        struct execute_result r;
+        char here[PATH_MAX], expected[2 * PATH_MAX + 20];
+
+        ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+        q.binds = &(struct bind){.source = here, .target = "/build"};
+        q.n_binds = 1;
+        r = run_like(&q, "/bin/echo /build/build/x -I/build:/build");
+        snprintf(expected, sizeof(expected), "%s/build/x -I/build:%s\n", here, here);
+        ck_assert_str_eq(text_of(&r.out), expected);
+        execute_result_done(&r);
+}
+END_TEST
+
+SUITE("execute", test_names_below_a_bind_without_a_sandbox, test_which_files_it_asks_for, test_no_capabilities_for_a_lone_root, EXECUTE_TESTS)
 #endif

@@ -419,6 +419,13 @@ static int crash(char **argv)
         return 0;
 }
 
+static int fill_and_crash(char **argv) /* MEGABYTES SIGNAL */
+{
+        touch((size_t)atoi(argument(argv, 2)) << 20);
+        raise(atoi(argument(argv, 3)));
+        return 0;
+}
+
 static int use_cpu(char **argv)
 {
         burn(atof(argument(argv, 2)));
@@ -736,6 +743,7 @@ static int attack(int argc, char **argv)
                 {"grow", grow},
                 {"exit", exit_with},
                 {"crash", crash},
+                {"fill-and-crash", fill_and_crash},
                 {"burn", use_cpu},
                 {"wait", wait_long},
                 {"copy", copy_input},
