@@ -40,6 +40,7 @@ int session_mountpoint(const char *dir, char ret[PATH_SIZE])
 struct mounted {
         const char *path;
         char type[64]; /* "": nothing is mounted there */
+        char source[PATH_SIZE];
         uid_t user;
 };
 
@@ -49,6 +50,7 @@ static int note_mount(void *user, const struct mount_entry *m)
 
         if (strcmp(m->path, l->path) == 0) {
                 snprintf(l->type, sizeof(l->type), "%s", m->type);
+                snprintf(l->source, sizeof(l->source), "%s", m->source);
                 l->user = m->user;
         }
         return 0;
@@ -172,7 +174,7 @@ static int clear_mountpoint(const char *path, bool nonempty)
 struct leaver {
         struct session *session;
         struct fuse_session *fuse;
-        const char *mountpoint;
+        const char *mountpoint, *store;
         int end; /* eventfd: the loop has ended */
         pthread_t loop, thread;
 };
@@ -188,6 +190,14 @@ static void ending_signals(sigset_t *set)
 
 static void on_wake(int sig)
 {
+}
+
+/* False if something else was mounted there since, or ours is detached and another store's in its place. */
+static bool is_there(const struct leaver *l)
+{
+        const struct mounted m = mounted_at(l->mountpoint);
+
+        return strcmp(m.type, MOUNT_TYPE) == 0 && strcmp(m.source, l->store) == 0;
 }
 
 /* The first signal detaches the mount and releases every waiting reader; the loop ends when the last open file is closed. The second one does
@@ -218,7 +228,8 @@ static void *leaver_thread(void *user)
                 leaving = true;
                 log_info("signal %d: detaching %s", signal, l->mountpoint);
                 waiters_interrupt(l->session->waiters);
-                detach_once(l->mountpoint, true);
+                if (is_there(l))
+                        detach_once(l->mountpoint, true);
         }
 }
 
@@ -292,7 +303,8 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
 {
         const struct fuse_lowlevel_ops *operations = own->cached ? &session_finished_operations : &session_operations;
         struct fuse_session *fuse = fuse_session_new(args, operations, sizeof(*operations), s);
-        struct leaver leaver = {.session = s, .fuse = fuse, .mountpoint = path, .loop = pthread_self()};
+        struct leaver leaver = {
+                .session = s, .fuse = fuse, .mountpoint = path, .store = workspace_dir(tree_workspace(s->tree)), .loop = pthread_self()};
         int r;
 
         if (!fuse)
@@ -319,7 +331,9 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
         closep(&leaver.end);
         session_drain(s); /* its replies may still notify */
         session_attach(s, NULL);
-        fuse_session_unmount(fuse); /* closes the descriptor: no thread may still write to it, as another file may get its number */
+        /* Either closes the descriptor: no thread may still write to it, as another file may get its number. */
+        if (is_there(&leaver))
+                fuse_session_unmount(fuse);
         fuse_session_destroy(fuse);
         return r;
 }

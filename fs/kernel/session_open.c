@@ -108,10 +108,10 @@ static void handle_close(struct session *s, struct handle *h)
 
 /* -- values that change -- */
 
-/* True if the content of the file may change. */
+/* True if the content of the file, of which the kernel keeps pages, may change. */
 static bool value_moves(const struct session *s, const struct node *n)
 {
-        return n->route->rewritten || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
+        return (n->route->rewritten && node_type(n) != NODE_LIVE) || (node_type(n) == NODE_COMPUTED && tree_values_move(s->tree));
 }
 
 /* True if the node is open with another value. All its handles have the same. Lock held. */

@@ -114,16 +114,18 @@ static int trial_query(struct tree *t, const struct node *n, struct query **ret)
         IN(KIND_PORTFOLIO_CASE), .type = NODE_COMPUTED, .moves = true, .rewritten = true, .starts = true, .content = trial_text, \
                                  .query = trial_query, .answer = trial_answer, .mtime = case_mtime
 
+#define LIVE_FILE .type = NODE_LIVE, .moves = true, .rewritten = true, .content = portfolio_text, .mtime = portfolio_mtime
+
 static const struct route rows[] = {
         {KIND_PORTFOLIOS, IN(KIND_ROOT), .name = "portfolios", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = any_listing, .about = "choices among solvers that learn: solverfs portfolio add NAME ARM..."},
         {KIND_PORTFOLIO, IN(KIND_PORTFOLIOS), .shown = "<portfolio>", .type = NODE_FOLDER, .moves = true,
          .absent = ABSENT_FOREVER, .names = names, .space = NAMES_PORTFOLIO, .about = "one of them"},
-        {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", .type = NODE_LIVE, .content = portfolio_text, .mtime = portfolio_mtime,
+        {KIND_PORTFOLIO_ARMS, IN(KIND_PORTFOLIO), .name = "arms.tsv", LIVE_FILE,
          .about = "what it chooses among"},
-        {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", .type = NODE_LIVE, .content = portfolio_text, .mtime = portfolio_mtime,
+        {KIND_PORTFOLIO_SCORE, IN(KIND_PORTFOLIO), .name = "score.tsv", LIVE_FILE,
          .about = "PAR-2 and solved against each arm alone and the virtual best; never starts work"},
-        {180, IN(KIND_PORTFOLIO), .name = "score.svg", .type = NODE_LIVE, .content = portfolio_text, .mtime = portfolio_mtime,
+        {180, IN(KIND_PORTFOLIO), .name = "score.svg", LIVE_FILE,
          .about = "PAR-2 over the cases as they came; never starts work"},
         {KIND_PORTFOLIO_CASES, IN(KIND_PORTFOLIO), .name = "cases", .type = NODE_FOLDER, .absent = ABSENT_NOT,
          .generation = cases_listing, .about = "what it answers"},

@@ -319,7 +319,7 @@ static int cachedir_tag(struct tree *t, const struct node *n, struct buffer *ret
 static const struct route rows[] = {
         {KIND_SOLVER, IN(KIND_ROOT), .shown = "<solver>", .type = NODE_FOLDER, .has_view = true, .moves = true,
          .match = solver_match, .list = solver_entries, .generation = links_listing, .about = "one per configured solver or variant"},
-        {13, IN(KIND_SOLVER), .name = "config", .type = NODE_LIVE, .content = solver_config, .mtime = config_mtime,
+        {13, IN(KIND_SOLVER), .name = "config", .type = NODE_LIVE, .moves = true, .rewritten = true, .content = solver_config, .mtime = config_mtime,
          .about = "the recipe in force, as 'solverfs solver add' takes it"},
         {14, IN(KIND_SOLVER), .name = "head", .type = NODE_LINK, .moves = true, .exists = head_exists,
          .content = head_target, .about = "link to the newest commit of the default branch"},

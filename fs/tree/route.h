@@ -56,7 +56,7 @@ struct route {
 
         /* -- what the kernel may keep -- */
         bool moves;         /* the name may move to another file, or its attributes may change: the kernel asks again after a second */
-        bool rewritten;     /* a NODE_FILE whose bytes may change: compared at each open */
+        bool rewritten;     /* bytes that the kernel keeps may change: compared at each open. Of a NODE_LIVE in a mount of finished values */
         enum absent absent; /* of a folder */
         enum listed listed; /* of a folder */
         bool whole_at_once; /* a folder that enters cached/ when all in it is finished: its listing never changes there */

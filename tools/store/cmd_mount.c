@@ -298,8 +298,8 @@ void cmd_mount(int argc, char **argv)
 
 static void say_late(const char *mountpoint, pid_t daemon)
 {
-        note("%s is detached here, but something is still open there from another mount namespace (a container, a sandbox); its daemon, process %d, "
-             "ends when that is closed, and at once by 'kill %d'. Waiting for it",
+        note("%s is detached here, but another mount namespace (a container, a sandbox) still has it, or has something open there; its daemon, process "
+             "%d, ends when that is closed, and at once by 'kill %d'. Waiting for it",
              mountpoint, (int)daemon, (int)daemon);
 }
 

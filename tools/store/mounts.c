@@ -140,18 +140,23 @@ int mounts_end(const char *store, const char *mountpoint, void (*late)(const cha
 
         if (access(p.dir, F_OK) < 0)
                 return 0;
+        r = lock_open(p.dir, p.name, &fd); /* the file of this daemon: another one may mount there as soon as it has ended */
+        if (r < 0)
+                return r;
         daemon = lock_holder(&p);
         if (is_holder(&p, daemon))
                 kill(daemon, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
-        for (unsigned i = 0; (r = lock_try(p.dir, p.name, LOCK_ALONE, &fd)) == -EAGAIN && i < SOON; i++)
+        for (unsigned i = 0; (r = lock_take(fd, false)) == -EAGAIN && lock_holder(&p) == daemon && i < SOON; i++)
                 usleep(LOCK_STEP * 1000);
-        if (r == -EAGAIN) {
+        if (r == -EAGAIN && lock_holder(&p) == daemon) {
                 late(mountpoint, daemon);
-                r = lock_wait(p.dir, p.name, LOCK_ALONE, &fd);
+                r = lock_take(fd, true);
         }
         if (r == 0)
                 lock_release_unlink(p.dir, p.name, fd);
-        return r;
+        else
+                close(fd);
+        return r == -EAGAIN ? 0 : r; /* it has a successor */
 }
 
 int mounts_refuse_unseen(const char *store, const char *mountpoint)
