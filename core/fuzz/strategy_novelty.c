@@ -309,6 +309,9 @@ static struct input *make_input(struct strategy *s, enum source source)
         struct formula formula = from ? mutant(s, from) : generated(s, source);
         struct input *i;
 
+        /* A formula of the corpus may be one that no change fits. */
+        for (size_t k = 1; source == SOURCE_CORPUS && !formula.script && !formula.cnf && k < s->options.n_corpus; k++)
+                formula = mutant(s, &s->corpus[((size_t)(from - s->corpus) + k) % s->options.n_corpus]);
         if (!formula.script && !formula.cnf)
                 return NULL;
         i = input_new(s, formula, source_names[source]);

@@ -215,6 +215,33 @@ START_TEST(test_memory_does_not_grow_with_what_is_tried)
 }
 END_TEST
 
+/* Of a quick solver one candidate is made for each input, and no input is slow: the corpus is the only source. */
+START_TEST(test_a_corpus_with_a_formula_that_cannot_be_changed)
+{
+        static const char *const texts[] = {"(declare-const x Int)(assert (> (+ x 1) 2))(check-sat)", "(check-sat)"};
+        struct strategy_options o = options_of(STRATEGY_SOLVERFS, 11);
+        struct formula corpus[2] = {0};
+        cleanup_strategy struct strategy *s = NULL;
+
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                assert_ok(script_read(slice_string(texts[i]), NULL, &corpus[i].script));
+        o.corpus = corpus;
+        o.n_corpus = ARRAY_SIZE(corpus);
+        assert_ok(strategy_new(&o, &s));
+        for (unsigned i = 0; i < 200; i++) {
+                struct strategy_input input;
+                double score;
+
+                assert_ok(strategy_next(s, &input));
+                for (unsigned v = 0; v < o.versions; v++)
+                        strategy_ran(s, input.id, v, &(struct outcome){0, VERDICT_SAT});
+                strategy_finish(s, input.id, false, &score);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+                script_free(corpus[i].script);
+}
+END_TEST
+
 /* Four draws: one alone may need twice the mean for a cause, or find half as many. SPRFinder needs 240 simulated seconds a cause here, BanditFuzz 420. */
 START_TEST(test_causes_are_found)
 {
@@ -568,7 +595,8 @@ START_TEST(test_refuses)
 END_TEST
 
 SUITE_TIMEOUT("strategy", 600, test_decisions_repeat, test_a_loaded_strategy_goes_on_alike,
-              test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried, test_causes_are_found,
+              test_a_loaded_strategy_of_others_goes_on_alike, test_half_a_state, test_memory_does_not_grow_with_what_is_tried,
+              test_a_corpus_with_a_formula_that_cannot_be_changed, test_causes_are_found,
               test_logics_are_drawn, test_every_version_runs_when_asked,
               test_what_was_found_often_is_passed_over, test_what_is_hard_for_all_is_no_step_towards_a_find,
               test_a_lineage_ends_with_its_find, test_a_lineage_ends_with_its_fifth_find, test_luck_is_no_success, test_candidates,

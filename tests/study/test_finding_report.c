@@ -382,6 +382,7 @@ END_TEST
 START_TEST(test_pairs_of_runs)
 {
         static const char text[] = "(declare-const x Int)\n(declare-const y Int)\n(assert (> x 1))\n(assert (> y x))\n(check-sat)\n";
+        cleanup_buffer struct buffer script = {0};
 
         world(FINDING_SLOWDOWN);
         for (int side = 0; side < 2; side++) {
@@ -398,6 +399,10 @@ START_TEST(test_pairs_of_runs)
         assert_says("# toy: 0.25s becomes more than 1.5s\n");
         f->runs[1].amounts[1] = f->runs[1].amounts[2] = 0.7; /* only the first run was over the limit */
         assert_says("# toy: 0.25s becomes 0.7s\n");
+        set_string(&solver->recipe->seed, "-s {n}");
+        f->seed = 5; /* the pairs were under 5, 6 and 7 */
+        assert_ok(finding_verification(w, solver, f, &script));
+        ck_assert_ptr_nonnull(strstr(script.data, "\nseeds='0 6 7"));
         end();
 }
 END_TEST

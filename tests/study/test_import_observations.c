@@ -140,6 +140,22 @@ START_TEST(test_a_localization_that_was_finished_there_is_finished_here)
 }
 END_TEST
 
+START_TEST(test_a_search_that_builds_ended_there_goes_on_here)
+{
+        cleanup_localized struct localized *result = localized_new(), *here = NULL;
+        struct digest key = {{7}};
+
+        world();
+        result->state = LOCALIZE_FOUND;
+        result->failed = 1;
+        assert_ok(localized_put(w, solver, &key, result));
+        assert_ok(localized_get(w, solver, &key, &here));
+        ck_assert(!localized_is_final(here));
+        solver_unref(solver);
+        workspace_close(w);
+}
+END_TEST
+
 START_TEST(test_a_finding_of_no_campaign_keeps_its_machine)
 {
         cleanup_observation struct observation *f = observation_new(), *kept = NULL;
@@ -201,4 +217,4 @@ START_TEST(test_a_campaign_whose_name_is_a_path_is_left_out)
 END_TEST
 
 SUITE("import_observations", test_what_was_kept_before_is_taken, test_a_localization_that_was_finished_there_is_finished_here,
-      test_a_finding_of_no_campaign_keeps_its_machine, test_a_campaign_whose_name_is_a_path_is_left_out)
+      test_a_search_that_builds_ended_there_goes_on_here, test_a_finding_of_no_campaign_keeps_its_machine, test_a_campaign_whose_name_is_a_path_is_left_out)

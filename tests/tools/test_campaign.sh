@@ -51,6 +51,9 @@ test_that "... and under how many of its seeds they hold" '
 	run 0 findings slow && has out "	([0-9]+)/\1$" && run 0 findings slow --json && has out "\"held\":[5-9]" && has out "\"pairs\":[5-9]"'
 test_that "the input is kept, and listed nowhere" \
 	'run 0 findings slow --json && has out "\"size\":[1-9]" && run 0 case list && empty out && run 0 fsck'
+test_that "findings whose inputs are damaged are listed all the same" '
+	cp -r "$SOLVERFS_STORE" hurt && for f in hurt/cases/??/*; do chmod +w "$f" && printf X | dd of="$f" conv=notrunc status=none || exit 1; done
+	run 0 findings slow --all && cut -f 1 out >all && SOLVERFS_STORE=$top/hurt run 0 findings slow --all && cut -f 1 out | cmp - all && SOLVERFS_STORE=$top/hurt run 0 findings slow'
 test_that "what became of a finding is kept" \
 	'run 0 findings slow --mark 1 reported https://example.org/1 && run 0 findings slow && has out "reported.*https://example.org/1" && run 2 findings slow --mark 1 lost && run 3 findings slow --mark 999 fixed && has err "no finding 999"'
 hold_cores

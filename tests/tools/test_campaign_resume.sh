@@ -63,6 +63,10 @@ test_that "the same crash is not found once more by the next session" '
 	rm -f faults/campaign.*; fault campaign.input "fail ECANCELED after 40"
 	campaign 130 frail frail 100s --no-localize --reference v1 --target v2 && has out "^crashes 1$"; r=$?; rm -f faults/campaign.*; (exit $r)'
 
+test_that "... nor by another campaign" '
+	fault campaign.input "fail ECANCELED after 60"
+	campaign 130 frail other 100s --no-localize --seed 7 --reference v1 --target v2; rm -f faults/campaign.*; run 0 findings frail --all && [ "$(grep -c "	crash	" out)" = 1 ]'
+
 # -- the same inputs --
 
 mkdir corpus && for i in 1 2 3; do echo "(declare-fun s () String)(assert (= (str.len s) $i))(check-sat)" >corpus/$i.smt2; done

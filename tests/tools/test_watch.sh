@@ -199,6 +199,15 @@ make_repository other && cp moves/build.sh other && answers other sat unknown un
 test_that "... and so it does for another repository under the name" '
 	run 0 -q solver remove moves && run 0 -q solver add --recipe moves.recipe moves other && watch_moves 0 && empty out &&
 	has err "^moves main: no commit in common with those seen; the watch begins with its last commit$" && answers other unknown && watch_moves 6 && has err "moves main: 1 new commit$"'
+head -c 200000 /dev/zero | tr "\0" x >subject
+test_that "of a long subject the command has the beginning" '
+	answers other sat && watch_moves 0 && printf "#!/bin/sh\n# long\necho unknown\n" >other/moves.sh && git -C other commit -qaF "$top/subject" &&
+	run 6 watch moves --once --set moved --on-alarm "printf %s \"\$SUBJECT\" | wc -c >length" && [ "$(cat length)" = 1000 ] && ! has err "handed"'
+test_that "an alarm that cannot be handed over stops nothing, and is told again" '
+	answers other sat unknown && TMPDIR=$top/none run 6 watch moves --once --set moved --on-alarm "touch handed" && has err "2 new commits" &&
+	has err "was not handed to the command of --on-alarm: cannot make a file .*; it is kept, and told again" && answers other unknown &&
+	TMPDIR=$top/none run 6 watch moves --once --set moved --on-alarm "touch handed" && has err "1 new commit$" && [ ! -e handed ] &&
+	run 6 watch moves --once --set moved --on-alarm "touch handed" && [ -e handed ]'
 sed "s#^ExecStart=solverfs#ExecStart=\"${solverfs//%/%%}\"#; /^Documentation=/d" "$source_dir/examples/systemd/solverfs-watch@.service" >"$top/home/solverfs-watch@toy.service"
 where "command -v systemd-analyze" systemd test_that "systemd takes the unit" 'systemd-analyze verify "$top/home/solverfs-watch@toy.service" >out 2>err && ! has err "solverfs-watch"'
 echo "1..$n"

@@ -8,5 +8,5 @@
 void alarm_show(const struct observation *a);
 
 /* Runs `command` by the shell, with the alarm as its standard input and in its environment (the help in cmd_watch.c has the names). 0: the command
- * succeeded. 1: it failed, after a message. -EINTR: a signal came first; the command was killed. -errno. */
+ * succeeded. 1: it failed or could not be started, after a message. -EINTR: a signal came first; the command was killed. */
 int alarm_command(const struct observation *a, const char *command);

@@ -81,16 +81,19 @@ void alarm_show(const struct observation *a)
 
 /* -- the command of --on-alarm ----------------------------------------------------------------------------------- */
 
+#define SUBJECT_MOST 1000 /* bytes */
+
 /* Writes a line that exports the alarm's variables, and the command. */
 static void make_script(const struct observation *a, const char *file, const char *command, struct buffer *ret)
 {
         cleanup(alarm_words_done) struct alarm_words numbers = {0};
+        cleanup_free char *subject = copy_prefix(a->subject, MIN(strlen(a->subject), SUBJECT_MOST)); /* a word of a command has a limit */
 
         alarm_words(a, &numbers);
         const char *const words[][2] = {
                 {"SOLVERFS_ALARM", file},      {"SOLVERFS_STORE", workspace_dir(common.workspace)}, {"SOLVER", common.solver->recipe->name},
                 {"BRANCH", a->origin},         {"KIND", observation_kind_name(a->kind)},            {"PARENT", *a->reference ? a->reference : "-"},
-                {"COMMIT", a->target},         {"SUBJECT", a->subject},                             {"NUMBER", numbers.number},
+                {"COMMIT", a->target},         {"SUBJECT", subject},                                {"NUMBER", numbers.number},
                 {"CASE", numbers.id},          {"CASES", numbers.n_cases},                          {"BEFORE", numbers.before.data},
                 {"AFTER", numbers.after.data}, {"FACTOR", numbers.factor.data}};
 
@@ -160,6 +163,10 @@ int alarm_command(const struct observation *a, const char *command)
         }
         if (*path)
                 unlink(path);
+        if (r < 0 && r != -EINTR) {
+                complain("alarm %" PRIu32 " was not handed to the command of --on-alarm: %s; it is kept, and told again", a->number, error_message(r));
+                r = 1;
+        }
         return r;
 }
 

@@ -25,7 +25,7 @@ struct watch {
 
 /* -- reporting alarms --------------------------------------------------------------------------------------------- */
 
-/* 0: reported; or, as its command failed, to be reported again in the next turn. -EPIPE: standard output was closed. -EINTR; -errno. */
+/* 0: reported; or, as its command failed, to be reported again in the next turn. -EPIPE: standard output was closed. -EINTR; -errno of the store. */
 static int tell(struct watch *o, const struct observation *a)
 {
         cleanup_buffer struct buffer line = {0};

@@ -67,9 +67,14 @@ int campaign_read_found(struct campaign *c)
         cleanup_observations struct observations all = {0};
         int r = observations_read(c->workspace, c->solver->number, NULL, &all);
 
-        for (size_t i = 0; r == 0 && i < all.n; i++)
-                if (strcmp(all.list[i]->origin, c->settings->name) == 0)
+        for (size_t i = 0; r == 0 && i < all.n; i++) {
+                const struct observation *f = all.list[i];
+
+                if (f->kind == FINDING_CRASH && f->signature && *f->signature)
+                        campaign_add_signature(c, f->signature); /* whichever campaign met it */
+                if (strcmp(f->origin, c->settings->name) == 0)
                         campaign_add_found(c, all.list[i]);
+        }
         read_causes(c);
         return r;
 }

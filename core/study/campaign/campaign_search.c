@@ -13,7 +13,7 @@ static int next_input(struct campaign *c, struct strategy_input *ret)
         for (;;) {
                 int r, k;
 
-                if (c->is_over)
+                if (c->is_over || (c->is_exhausted && c->n_left == 0)) /* not asked again: a replay asks as often as was recorded */
                         return 1;
                 if (c->n_left > 0) {
                         *ret = c->left[--c->n_left];

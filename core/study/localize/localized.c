@@ -346,8 +346,7 @@ void localized_rows(const struct localized *l, struct buffer *to)
 
 /* -- in the store ------------------------------------------------------------------------------------------------- */
 
-/* *ret_failed: count_failed() when it was stored. */
-static int read_in(struct store_txn *t, const struct digest *key, struct localized **ret, json_int_t *ret_failed)
+static int read_in(struct store_txn *t, const struct digest *key, struct localized **ret)
 {
         cleanup_blob struct blob b = {0};
         json_t *j;
@@ -360,7 +359,7 @@ static int read_in(struct store_txn *t, const struct digest *key, struct localiz
                 return -ENOENT;
         *ret = localized_new();
         get_localized(j, *ret);
-        *ret_failed = json_integer_value(json_object_get(j, "failed"));
+        (*ret)->failed = json_integer_value(json_object_get(j, "failed"));
         json_decref(j);
         return 0;
 }
@@ -384,12 +383,11 @@ static json_int_t count_failed(struct workspace *w, struct solver *s, const stru
 int localized_get(struct workspace *w, struct solver *s, const struct digest *key, struct localized **ret)
 {
         cleanup_txn struct store_txn *t = NULL;
-        json_int_t failed = 0;
-        int r = store_read(workspace_store(w), &t) ?: read_in(t, key, ret, &failed);
+        int r = store_read(workspace_store(w), &t) ?: read_in(t, key, ret);
 
         t = store_end(t);
-        if (r == 0 && failed > 0)
-                (*ret)->is_unfinished |= count_failed(w, s, *ret) < failed;
+        if (r == 0 && (*ret)->failed > 0)
+                (*ret)->is_unfinished |= count_failed(w, s, *ret) < (*ret)->failed;
         return r;
 }
 
@@ -397,9 +395,8 @@ static int put_in(struct store_txn *t, const struct solver *s, const struct dige
 {
         cleanup_localized struct localized *there = NULL;
         cleanup_free char *text = NULL;
-        json_int_t failed_before;
         json_t *j;
-        int r = read_in(t, key, &there, &failed_before);
+        int r = read_in(t, key, &there);
 
         if (r < 0 && r != -ENOENT)
                 return r;
@@ -417,7 +414,7 @@ static int put_in(struct store_txn *t, const struct solver *s, const struct dige
 
 int localized_put(struct workspace *w, struct solver *s, const struct digest *key, const struct localized *l)
 {
-        const json_int_t failed = count_failed(w, s, l) + l->has_lost; /* no build can be counted of lost sources */
+        const json_int_t failed = MAX(l->failed, count_failed(w, s, l) + l->has_lost); /* no build can be counted of lost sources */
         struct store_update u = {.store = workspace_store(w)};
 
         while (store_update_begins(&u))

@@ -43,6 +43,7 @@ struct localized {
         enum verdict verdict_before, verdict_after;
         char *answer_reference, *answer_target; /* of the first runs, if the target lacks the reference's; else "". Not by_verdict */
         bool is_unfinished; /* stopped; continues when it is asked for again */
+        json_int_t failed;  /* commits in sets that could not be built, as stored; 0 for a new result: localized_put() counts them */
         bool has_lost;      /* a culprit may be a set only because sources were lost; not read back from the store */
         bool is_disturbed;  /* nothing was found, possibly because its runs were disturbed */
         struct localized_culprit *culprits;
@@ -89,5 +90,6 @@ int culprit_commit(const struct solver *s, const struct localized_culprit *c, ui
 /* A new reference. -ENOENT: not known, or unreadable; it is then computed again from stored facts. A result that could not tell commits apart because they
  * failed to build becomes unfinished when one of these failures no longer counts; if sources were lost, it is unfinished at once. */
 int localized_get(struct workspace *w, struct solver *s, const struct digest *key, struct localized **ret);
-/* A result that is not final never replaces a final one. Replacing one tells the mounts that showed it. */
+/* Stores l->failed, or how many of these builds have failed here, if that is more: so an imported result is unfinished where fewer have. A result that
+ * is not final never replaces a final one. Replacing one tells the mounts that showed it. */
 int localized_put(struct workspace *w, struct solver *s, const struct digest *key, const struct localized *l);

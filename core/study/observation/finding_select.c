@@ -319,7 +319,7 @@ static int read_input(struct workspace *w, struct finding_choice *c)
         c->size = info->size;
         r = cases_read_bytes(workspace_cases(w), info, SIZE_MAX, &b);
         if (r < 0)
-                return r;
+                return r == -EILSEQ ? 0 : r; /* likewise its bytes */
         c->has_quantifier = memmem(b.data, b.size, "(forall", 7) || memmem(b.data, b.size, "(exists", 7);
         r = c->finding->kind == FINDING_SLOWDOWN ? formula_parts(SLICE(b.data, b.size), &c->parts) : 0;
         if (r == 0 && c->parts)

@@ -1,5 +1,6 @@
 /* verify.sh of a finding: a script that needs git and the builds' tools, but not solverfs. It has, in this order: variables; the inputs; for each side
  * (before and after) functions that build and run it; then verify.sh of this room, which calls them. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "core/study/base/version.h"
@@ -155,7 +156,7 @@ static void add_seeds(const struct observation *f, bool has_seeds, struct buffer
         pairs = MIN(MAX(pairs, PAIRS_LEAST), PAIRS_MOST);
         buffer_adds(ret, "seeds='0");
         for (unsigned i = 1; i < pairs; i++)
-                buffer_addf(ret, " %u", has_seeds ? i : 0);
+                buffer_addf(ret, " %" PRIu64, has_seeds ? f->seed + i : 0);
         buffer_addf(ret, "' # %s\n", has_seeds ? "0: as it is; else a seed of the solver's" : "each a pair of runs, without a seed");
 }
 

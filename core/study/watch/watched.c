@@ -49,14 +49,15 @@ static void branch_key(const struct watched *of, uint32_t solver, const char *na
         buffer_add(key, digest.bytes, DIGEST_SIZE);
 }
 
-static bool watched_before(struct workspace *w, const struct watched *of, uint32_t solver)
+/* 1: there is a branch of such a watch; 0: none. */
+static int watched_before(struct workspace *w, const struct watched *of, uint32_t solver)
 {
         cleanup_buffer struct buffer prefix = {0};
         cleanup_walk struct store_walk each = {.store = workspace_store(w), .table = TABLE_ALARMS, .keys_only = true};
 
         branch_key(of, solver, NULL, &prefix);
         each.prefix = SLICE(prefix.data, prefix.size);
-        return store_walk(&each) == 1;
+        return store_walk(&each);
 }
 
 /* `name`, for the error's sentence, may be NULL. */
@@ -316,8 +317,9 @@ int watched_stretches(struct workspace *w, struct solver *s, const struct watche
 
         *ret = (struct watched_stretches){0};
         l.refs = refs;
-        if (r == 0 && !watched_before(w, of, s->number))
-                r = begin(&l);
+        if (r == 0)
+                r = watched_before(w, of, s->number);
+        r = r == 0 ? begin(&l) : MIN(r, 0);
         for (size_t i = 0; r == 0 && i < refs->n; i++) {
                 if (refs->list[i].kind != REF_BRANCH)
                         continue;
