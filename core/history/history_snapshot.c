@@ -148,16 +148,20 @@ static int write_tree(git_repository *from, git_repository *to, bool force, git_
         for (size_t i = 0; i < git_status_list_entrycount(list); i++) {
                 const git_status_entry *e = git_status_byindex(list, i);
                 const git_diff_delta *d = e->index_to_workdir ?: e->head_to_index;
+                const bool is_removed = !e->index_to_workdir && e->status & GIT_STATUS_INDEX_DELETED; /* taken out of the index, or gone */
                 cleanup_free char *name = copy_string(d->new_file.path);
                 /* The working tree may have other bytes and another mode of a clean file than the commit: by a filter, by core.fileMode. */
                 const git_index_entry *indexed = git_index_get_bypath(index, name, 0);
                 bool is_clean = indexed && e->status == GIT_STATUS_CURRENT;
                 size_t n = strlen(name);
 
+                if (is_removed)
+                        continue;
                 if (n > 0 && name[n - 1] == '/')
                         name[n - 1] = '\0'; /* a repository of its own */
                 r = is_clean ? copy_entry(from, to, tree, indexed) : add_file(from, to, tree, name, d->new_file.mode);
-                if (r == 0 && !is_clean && indexed && indexed->mode == GIT_FILEMODE_COMMIT)
+                /* A submodule may be listed as clean because .gitmodules has its changes ignored. */
+                if (r == 0 && indexed && indexed->mode == GIT_FILEMODE_COMMIT)
                         r = add_submodule(from, tree, name, force);
                 if (r < 0)
                         return r;

@@ -1462,6 +1462,23 @@ START_TEST(test_snapshot)
 }
 END_TEST
 
+/* Taken out of the index, and ignored since. */
+START_TEST(test_snapshot_of_what_is_ignored_now)
+{
+        struct commit c;
+        uint32_t number;
+
+        make_repository();
+        shell("cd r; echo made > y.o; echo kept > z; commit made");
+        begin("r");
+        shell("cd r; echo '*.o' > .gitignore; git rm -q --cached y.o z");
+        assert_ok(take_snapshot("r", &number));
+        assert_ok(history_commit(history, number, &c));
+        check_text(git_oid_tostr_s(&c.oid), COMMIT_CHANGES, "A\t.gitignore\nD\ty.o\n");
+        close_history();
+}
+END_TEST
+
 /* A file whose line ends are the tree's own: a commit has others. */
 START_TEST(test_snapshot_of_other_line_ends)
 {
@@ -1661,6 +1678,42 @@ START_TEST(test_snapshot_of_a_submodule_s_tree)
 END_TEST
 
 /* The commit that is checked out in it is taken, as `git add` would. Other changes cannot be. */
+/* By what .gitmodules says git does not look: its changes count all the same. */
+START_TEST(test_snapshot_with_a_submodule_that_is_ignored)
+{
+        static const char *const ignored[] = {"dirty", "all"};
+        struct snapshot_request wip = {.dir = "r"};
+        char script[256], was[256], is[256];
+        struct commit c;
+        uint32_t number;
+
+        shell("git init -q -b main lib; cd lib; echo 1 > f; commit one");
+        make_repository();
+        shell("cd r; git -c protocol.file.allow=always submodule add -q ../lib sub 2>/dev/null; commit 'with lib'");
+        for (size_t i = 0; i < ARRAY_SIZE(ignored); i++) {
+                snprintf(script, sizeof(script), "cd r; git config -f .gitmodules submodule.sub.ignore %s; commit %s", ignored[i], ignored[i]);
+                shell(script);
+                if (i == 0)
+                        begin("r");
+                else
+                        update();
+                shell("echo 3 > r/sub/f");
+                assert_error(history_snapshot(history, &wip, &number), EINVAL);
+                shell("git -C r/sub checkout -q f");
+                assert_ok(history_snapshot(history, &wip, &number));
+                ck_assert_uint_eq(number, resolve("HEAD"));
+        }
+        shell("cd r/sub; echo 2 > f; commit two");
+        assert_ok(history_snapshot(history, &wip, &number));
+        assert_ok(history_commit(history, number, &c));
+        snprintf(script, sizeof(script), "git -C repos/x.git rev-parse %s:sub", git_oid_tostr_s(&c.oid));
+        ask(script, is);
+        ask("git -C r/sub rev-parse HEAD", was);
+        ck_assert_str_eq(is, was);
+        close_history();
+}
+END_TEST
+
 START_TEST(test_snapshot_with_a_changed_submodule)
 {
         struct snapshot_request wip = {.dir = "r"};
@@ -1947,9 +2000,10 @@ SUITE("history", test_a_look_beside_an_update_takes_no_ref_for_lost, test_damage
       test_silent_server, test_interrupted_while_a_server_is_silent, test_killed_while_a_server_is_silent, test_server_that_stops,
       test_branch_becomes_folder, test_clone_sources_that_do_not_work, test_clone_sources_that_work, test_stopped,
       test_damaged_repository, test_foreign_repository, test_odd_ref_names, test_killed_index,
-      test_killed_clone_leaves_nothing_in_the_way, test_killed_update_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
+      test_killed_clone_leaves_nothing_in_the_way, test_killed_update_leaves_nothing_in_the_way, test_snapshot, test_snapshot_of_what_is_ignored_now,
+      test_snapshot_of_other_line_ends, test_snapshot_of_a_clean_tree,
       test_submodules_beside_a_repository, test_submodules_that_cannot_be_read, test_passwords_stay_unsaid,
       test_snapshot_with_a_name, test_snapshot_with_the_name_of_another_commit, test_snapshot_before_a_branch_and_a_tag_of_its_name,
-      test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_changed_submodule,
+      test_snapshot_of_a_submodule_s_tree, test_snapshot_with_a_submodule_that_is_ignored, test_snapshot_with_a_changed_submodule,
       test_prefix_that_a_blob_has_too, test_lost_commit, test_snapshot_of_a_sparse_checkout,
       test_snapshot_ahead_of_the_store, test_snapshot_of_others, test_threads)

@@ -193,6 +193,11 @@ test_that ".gitmodules of another machine names none of this one either" '
 	has err "which is no address of another machine; .*submodule = answer=$top/library" && rm -rf store'
 with_submodule beside ../library answer/answer.c
 test_that "... but one beside it" 'draft 0 "$there/beside" && line "submodule = answer=$there/library"'
+add_there() { run 0 solver add "$1" "$there/$1" --recipe outside.recipe; }
+test_that "a solver of the store stands for the address that it was added with" '
+	run 0 init && add_there outside && add_there beside && mkdir away && cd away && run 1 recipe draft outside && has err "the submodule answer: .gitmodules names $top/library, which is no address of another machine" &&
+	run 0 recipe draft beside -o drafted.recipe && line "submodule = answer=$there/library"'
+rm -rf store
 # Its CMake clones `answer`, whose own clones `words`; both by what their branches and tags name now.
 make_repository words && write_answer words/answer.c && commit words && git -C words tag v1.0 && echo broken >words/answer.c && commit words
 make_repository parted && mkdir parted/cmake

@@ -21,7 +21,9 @@ echo "steps: 12" >&2
 [ "$(wc -c <"$file")" -lt 1000 ] || echo "work: 34" >&2 # as some do that print what they have counted only
 grep -q 'not p\|^-1 0' "$file" && echo unsat || echo sat
 END
-chmod +x source/solve.sh && echo 'int main(void) { return 0; }' >source/main.c
+# One that does not know the logic of the first formulas, and ends then as it does for a wrong option.
+{ head -1 source/solve.sh; echo 'for file; do grep -q QF_UF "$file" 2>/dev/null && exit 2; grep -q "x #x02" "$file" 2>/dev/null && echo "steps: 12" >&2 && echo unsat && exit; done'; tail -n +2 source/solve.sh; } >source/picky.sh
+chmod +x source/*.sh && echo 'int main(void) { return 0; }' >source/main.c
 git_commit() { git -C source add -A && git -C source -c user.name=Toy -c user.email=toy@example.org commit -qm "$1" && git -C source tag "$1"; }
 mkdir source/doc && echo text >source/doc/text
 git_commit v1
@@ -83,6 +85,10 @@ recipe "dependency = /opt/solverfs-not-there"
 test_that "a dependency that is not there" 'try 1 --once && row dependency problem "there is no folder /opt/solverfs-not-there" && row build problem ".*is not there"'
 recipe && printf '[era "..v9"]\n  build = cp solve.sh toy\n' >>toy.recipe
 test_that "an era of a revision that is not there" 'try 1 --once && row era problem ".*no revision .v9." && row build problem ""'
+recipe 'paths = picky.sh' 'build = cp picky.sh toy' 'seed = --sed {n}'
+test_that "the seed is tried on a formula that it answers" 'try 1 --once && row answer ok "" && row seed problem "with .--sed"'
+recipe "format = any"
+test_that "one of every format: by what it answers" 'try 0 --once && row answer ok "sat and unsat are read" && row seed ok ""'
 recipe "format = cnf"
 test_that "a format that is not its own" 'try 1 --once && row answer problem "" && has out "s SATISFIABLE"'
 with_cc() { where "command -v cc" "a C compiler" test_that "$@"; } # with_cc DESCRIPTION COMMAND...

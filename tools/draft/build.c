@@ -119,7 +119,7 @@ static int check_submodules(const struct draft *d)
                 const struct recipe_submodule line = recipe_submodule(*l);
                 cleanup_free char *path = copy_prefix(line.path.data, line.path.size), *url = copy_prefix(line.repository.data, line.repository.size);
 
-                r = history_submodule_check(d->repository, path, url);
+                r = history_submodule_check(d->base, path, url);
         }
         return r;
 }

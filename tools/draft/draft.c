@@ -91,7 +91,7 @@ static bool draft_commit(struct draft *d)
         cleanup_ways struct way_list ways = {0};
         int taken;
 
-        command_must(history_submodules(common.solver->history, d->repository, note_submodule, &(struct submodules){.draft = d, .tree = tree}));
+        command_must(history_submodules(common.solver->history, d->base, note_submodule, &(struct submodules){.draft = d, .tree = tree}));
         draft_fetch_submodules(d);
         ways = ways_find(d->git, tree, false);
         if (ways.n == 0)
@@ -135,7 +135,7 @@ static int make_draft(void *user)
         const struct drafting *j = user;
         const struct draft_request *q = j->request;
         cleanup_free char *name = name_of(q->shown);
-        struct draft d = {.repository = q->repository, .name = name, .try_eras = q->eras};
+        struct draft d = {.base = q->base ?: q->repository, .name = name, .try_eras = q->eras};
         bool is_found;
 
         add_source(q->repository);

@@ -19,6 +19,7 @@ bool draft_name_is_plain(const char *name);
 /* -- draft.c: all of it -- */
 struct draft_request {
         const char *repository; /* a path or a URL */
+        const char *base;       /* the address of the sources, by which those of submodules are read, if `repository` is a copy; else NULL */
         const char *shown;      /* as the user wrote it */
         const char *revision;   /* NULL: HEAD */
         bool eras;              /* find eras by building older commits, not only by their files */
@@ -118,7 +119,7 @@ void draft_keys_done(struct draft_keys *k);
 /* A draft under way. common.solver is in a scratch store, and its recipe is that of the last attempt. */
 struct draft {
         git_repository *git;
-        const char *repository, *name; /* a path or a URL; the last part of what the user wrote: programs called so are preferred */
+        const char *base, *name; /* the address of the sources; the last part of what the user wrote: programs called so are preferred */
         uint32_t commit;
         bool try_eras;
 

@@ -1,5 +1,7 @@
 #include "recipe_check.h"
 
+#include <fcntl.h>
+
 #include "build_failure.h"
 #include "core/build/era.h"
 #include "core/git/paths.h"
@@ -167,7 +169,7 @@ struct running {
         struct lease lease;
         bool has_seed;
         bool *found; /* [patterns of `effort`] it matched in some run */
-        const char *logic; /* of the formulas it answers; NULL for DIMACS */
+        const struct formula_pair *pair; /* the formulas that it answers, or that it was given last */
 };
 
 /* The first line with text: of standard error if the run failed, else of standard output. */
@@ -235,7 +237,7 @@ static int run_one(void *user, const char *text, struct run_result *ret)
 {
         struct running *r = user;
         struct run_input input = text ? (struct run_input){.bytes = slice_string(text)} : (struct run_input){.path = r->check->input};
-        int k = lease_run(&r->lease, 0,
+        int k = lease_run(&r->lease, r->recipe->format == FORMAT_CNF, /* a runner for each format */
                           &(struct runner_options){.recipe = r->recipe, .programs = r->held->list, .n_programs = r->held->n, .limits = r->recipe->limits,
                                                    .has_seed = r->has_seed, .seed = 1},
                           &input, ret);
@@ -262,7 +264,7 @@ static int try_pairs(struct running *r)
         for (size_t i = 0; i < n; i++) {
                 int k = i == 0 ? formula_pair_try(&pairs[i], run_one, r, &truth, &first) : formula_pair_try(&pairs[i], run_one, r, &other, &x);
 
-                r->logic = pairs[i].logic;
+                r->pair = &pairs[i];
                 if (k == 1)
                         check_say(r->check, "answer", CHECK_OK, "sat and unsat are read");
                 if (k != 0)
@@ -303,7 +305,7 @@ static int check_effort(struct running *r)
         for (size_t i = 0; r->recipe->effort[i]; i++)
                 has_all &= r->found[i];
         if (!has_all && !r->check->input) { /* some solvers print only nonzero counts */
-                formula_pigeons(FORMULA_HOLES, r->logic, &formula);
+                formula_pigeons(FORMULA_HOLES, r->pair->logic, &formula);
                 k = run_one(r, formula.data, &x);
         }
         for (size_t i = 0; k == 0 && r->recipe->effort[i]; i++)
@@ -319,8 +321,7 @@ static int check_effort(struct running *r)
 /* A case answered without a seed must also be answered with one. */
 static int check_seed(struct running *r)
 {
-        size_t n;
-        const char *text = r->check->input ? NULL : formula_pairs(r->recipe->format, &n)->sat;
+        const char *text = r->check->input ? NULL : r->pair->sat;
         cleanup(run_result_done) struct run_result plain = {0}, seeded = {0};
         cleanup_buffer struct buffer words = {0};
         int k = run_one(r, text, &plain);
@@ -347,6 +348,39 @@ static void skip_effort_and_seed(struct recipe_check *t, const struct recipe *re
                 check_say(t, "seed", CHECK_SKIPPED, "%s", why);
 }
 
+/* 1: it answers DIMACS; prints nothing. */
+static int answers_dimacs(struct running *r)
+{
+        cleanup(run_result_done) struct run_result x = {0};
+        enum verdict truth;
+        size_t n;
+
+        return formula_pair_try(formula_pairs(FORMAT_CNF, &n), run_one, r, &truth, &x);
+}
+
+static enum format input_format(const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+        char head[4096];
+        ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head));
+
+        return case_format(path, SLICE(head, (size_t)MAX(n, 0)));
+}
+
+/* Decides how a recipe of any format is tried: by the input's, or by what it answers. */
+static int choose_format(struct running *r, const struct recipe *of, struct recipe **ret)
+{
+        int k = 0;
+
+        *ret = recipe_for_format(of, r->check->input ? input_format(r->check->input) : FORMAT_CNF);
+        r->recipe = *ret;
+        if (of->format != FORMAT_ANY || r->check->input || (k = answers_dimacs(r)) != 0)
+                return MIN(k, 0);
+        recipe_unref(*ret);
+        r->recipe = *ret = recipe_for_format(of, FORMAT_SMT2);
+        return 0;
+}
+
 static int run_all(struct running *r)
 {
         int k = r->check->input ? try_input(r) : try_pairs(r);
@@ -361,17 +395,17 @@ static int run_all(struct running *r)
 
 static int check_runs(struct recipe_check *t, const struct build_record *record)
 {
-        const struct recipe *recipe = solver_recipe_at(common.solver, t->commit);
-        cleanup_free bool *found = allocate(strings_count(recipe->effort) + 1, sizeof(*found));
+        const struct recipe *of = solver_recipe_at(common.solver, t->commit);
+        cleanup_free bool *found = allocate(strings_count(of->effort) + 1, sizeof(*found));
+        cleanup(recipe_unrefp) struct recipe *recipe = NULL;
         cleanup_held struct held held = {0};
         struct running running = {
                 .check = t,
-                .recipe = recipe,
                 .held = &held,
                 .found = found,
                 .lease = {.workspace = common.workspace, .pool = common.solver->pool, .what = "solver try", .cancel_fd = common.signals, .slot.lock = -1},
         };
-        int r = held_build(common.workspace, record, &held) ?: run_all(&running);
+        int r = held_build(common.workspace, record, &held) ?: choose_format(&running, of, &recipe) ?: run_all(&running);
 
         lease_leave(&running.lease);
         return r;

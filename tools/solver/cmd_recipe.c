@@ -50,8 +50,8 @@ void cmd_recipe_show(int argc, char **argv)
 }
 
 /* The word is a folder, a URL, or a solver of the store, which stands for its repository. A word with a slash or a colon that is no folder counts as a
- * URL. */
-static void find_repository(const char *word, char ret[PATH_SIZE])
+ * URL. *ret_base (free it): the address that the solver was added with; NULL: the word is one. */
+static void find_repository(const char *word, char ret[PATH_SIZE], char **ret_base)
 {
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
@@ -70,6 +70,7 @@ static void find_repository(const char *word, char ret[PATH_SIZE])
                 command_refuse(STATUS_ABSENT, "'%s' is neither a folder here nor a solver of the store; 'solverfs solver list' names those", word);
         if (snprintf(ret, PATH_SIZE, "%s/repos/%s.git", dir, s->repository) >= PATH_SIZE)
                 command_must(errorf(-ENAMETOOLONG, "path too long: %.200s", dir));
+        set_string(ret_base, s->recipe->repository);
 }
 
 void cmd_recipe_draft(int argc, char **argv)
@@ -85,6 +86,7 @@ void cmd_recipe_draft(int argc, char **argv)
         struct draft_request q = {0};
         const char *output = NULL;
         cleanup_buffer struct buffer text = {0};
+        cleanup_free char *base = NULL;
         char repository[PATH_SIZE];
         const struct command_option options[] = {
                 {"output", 'o', "FILE", "Write the recipe to this file (default: standard output)", .file = &output},
@@ -95,8 +97,9 @@ void cmd_recipe_draft(int argc, char **argv)
 
         q.shown = word_next(&words);
         q.revision = word_next(&words);
-        find_repository(q.shown, repository);
+        find_repository(q.shown, repository, &base);
         q.repository = repository;
+        q.base = base;
         command_signals();
         command_worse(recipe_draft(&q, &text));
         if (text.size > 0)
