@@ -25,8 +25,10 @@
  * $SOLVERFS_MAP_SIZE (bytes) bounds the address space reserved for the index, and so the index's size. Default: 1 TiB, or what the system gives.
  *
  * Errors: -ENOENT (no such key), -ENOSPC (disk or map full; nothing of the transaction is kept), -EROFS (opened read-only),
- * -EIO (damaged; the next transaction rebuilds the index), -EPROTONOSUPPORT (written by a newer or older solverfs), -ENOMEM. All with a
- * sentence. After a failed put or delete (other than -ENOENT) the transaction can only be ended: committing it returns that error.
+ * -EIO (damaged; the next transaction rebuilds the index), -EPROTONOSUPPORT (written by a newer or older solverfs), -EFBIG (the value or
+ * the transaction is too large), -EBUSY (a process with this one's number has the store open in another container), -EAGAIN (too many
+ * readers at once), -ENOMEM. All with a sentence. After a failed put or delete (other than -ENOENT) the transaction can only be ended:
+ * committing it returns that error.
  */
 #pragma once
 

@@ -29,7 +29,7 @@ SMT_FEATURE(F_APPLICATIONS, "applications", "distinct applications of declared o
 SMT_FEATURE(F_OPERATORS_USED, "operators-used", "different operators that occur")
 SMT_FEATURE(F_FOREIGN_TERMS, "foreign-terms", "distinct applications of what is not modelled")
 SMT_FEATURE(F_ANNOTATIONS, "annotations", "distinct annotations of terms, an attribute each")
-SMT_FEATURE(F_PATTERNS, "patterns", "of these, patterns for instantiation")
+SMT_FEATURE(F_PATTERNS, "patterns", "of these, patterns for or against instantiation")
 /* quantifiers */
 SMT_FEATURE(F_FORALLS, "foralls", "distinct universal quantifiers")
 SMT_FEATURE(F_EXISTS, "exists", "distinct existential quantifiers")
@@ -60,7 +60,7 @@ SMT_FEATURE(F_INT_LITERAL_MAX, "int-literal-max", "the largest integer written")
 SMT_FEATURE(F_INT_LITERAL_SUM, "int-literal-sum", "the sum of the distinct integers written")
 SMT_FEATURE(F_REAL_LITERAL_MAX, "real-literal-max", "the largest decimal written")
 SMT_FEATURE(F_REAL_LITERAL_SUM, "real-literal-sum", "the sum of the distinct decimals written")
-SMT_FEATURE(F_NONLINEAR, "nonlinear", "distinct *, /, div, mod and rem with more than one argument that is no number")
+SMT_FEATURE(F_NONLINEAR, "nonlinear", "distinct *, /, div, mod and rem with two arguments that are no numbers, or with such a divisor")
 /* bit-vectors */
 SMT_FEATURE(F_BITVEC_WIDTH_MAX, "bitvec-width-max", "bits of the widest bit-vector")
 SMT_FEATURE(F_BITVEC_WIDTH_SUM, "bitvec-width-sum", "bits of the used constants that are bit-vectors, together")

@@ -116,6 +116,10 @@ test_that "no answer in the script" 'cut_at quits && said "no answer, and so no 
 test_that "more answers than queries" 'run 1 case cut "1#9" --solver toy --at twice && has err "more answers than queries"'
 test_that "a solver that keeps its output back" 'run 1 case cut "1#9" --solver toy --at held && has err "keeps its output back"'
 test_that "a program of the machine" 'git -C toy show planted:toy.sh >p && chmod +x p && run 0 case cut "1#9" --at "exec:'"'"'$top/p'"'"' --seed {n}" && said "slow only after queries 3 and 7"'
+version long 'if (q == "q9" && ("q3" in seen)) s = 200; else if (q == "q9") s = 4'
+sed 's/timeout = 20s/&\n\tcputime = 6s/' toy.recipe >cpu.recipe
+test_that "a limit of CPU time below the other one is the limit" '
+	run 0 -q solver update toy && run 0 solver add --recipe cpu.recipe cpu toy && run 0 case cut "1#9" --solver cpu --at long -o query.smt2 && has err "in the script more than [56]" && ! has err "more than (19|20)"'
 hold_cores
 test_that "--wait gives up: no core is free" 'limit=30 run 75 case cut "1#9" --solver toy --at planted --wait 0 && has err "waits for a core: somebody has core"'
 let_cores_go

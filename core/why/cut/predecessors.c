@@ -278,6 +278,8 @@ int predecessors_find(const struct cut *c, const struct predecessors_options *op
 
         *ret = (struct predecessors){.has_seeds = recipe->seed, .is_kept = allocate(c->query, sizeof(*ret->is_kept))};
         cell_limits(&cell, &m.limits);
+        if (m.limits.cpu_ns > 0) /* a 'cputime' below 'time' is the limit */
+                m.limits.wall_ns = MIN(m.limits.wall_ns, m.limits.cpu_ns);
         memset(ret->is_kept, true, n);
         if (r == 0)
                 r = compare(&m, "case cut: alone and in the script", CUT_WHOLE, times, &ret->change);
