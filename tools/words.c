@@ -384,15 +384,20 @@ void command_cases(char *const *words, size_t n, struct case_selection *ret)
         command_must(cases_select(common.workspace, words, n, ret));
 }
 
+void command_whole_case(const struct case_info *info)
+{
+        if (info->query > 0)
+                command_refuse(STATUS_USAGE,
+                               "%s is one query of a script, and this is done with whole cases: make it one with 'solverfs case cut %u#%u -o FILE' "
+                               "and 'solverfs case add FILE'",
+                               info->name, info->whole, info->query);
+}
+
 void command_whole_cases(char *const *words, size_t n, struct case_selection *ret)
 {
         command_cases(words, n, ret);
         for (size_t i = 0; i < ret->n; i++)
-                if (ret->list[i]->query > 0)
-                        command_refuse(STATUS_USAGE,
-                                       "%s is one query of a script, and this is done with whole cases: make it one with 'solverfs case cut "
-                                       "%u#%u -o FILE' and 'solverfs case add FILE'",
-                                       ret->list[i]->name, ret->list[i]->whole, ret->list[i]->query);
+                command_whole_case(ret->list[i]);
 }
 
 struct case_info *command_case(const char *word, const char *why)

@@ -52,7 +52,8 @@ struct version *command_version(const char *text);
 /* -- cases -------------------------------------------------------------------------------------------------------- */
 
 void command_cases(char *const *words, size_t n, struct case_selection *ret);
-/* Without queries of scripts (CASE#N), which are refused. */
+/* Refuses a query of a script (CASE#N); command_whole_cases() any. */
+void command_whole_case(const struct case_info *info);
 void command_whole_cases(char *const *words, size_t n, struct case_selection *ret);
 /* The one whole case that a word names; case_info_unref(). `why` begins the message for a word that names several. */
 struct case_info *command_case(const char *word, const char *why);

@@ -4,6 +4,7 @@
 
 #include "cache/base/json.h"
 #include "core/build/used.h"
+#include "core/query/answers.h"
 #include "core/query/noted_cell.h"
 #include "core/query/machines.h"
 #include "core/workspace/names.h"
@@ -398,6 +399,19 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         return r == -ENOENT ? 0 : r;
 }
 
+/* Whether an answer is wrong goes by the case's status here: one that was set there may be another, or have been taken away since. */
+static int judge_here(struct row *row)
+{
+        const struct case_info *ours = row->cell.info;
+        const bool wrong = ours && answers_contradict(row->fact, ours);
+
+        if (!row->fact->wrong || wrong || !ours || (ours->status_set == 0 && ours->status != VERDICT_UNKNOWN))
+                return 0;
+        row->fact->wrong = false;
+        buffer_done(&row->value);
+        return fact_encode(row->fact, &row->value);
+}
+
 /* Replaces the case's id in run.json by ours. */
 static int renumber(struct row *row, json_t *j)
 {
@@ -430,7 +444,7 @@ static int prepare_fact(struct import *i, struct row *row)
                 see_program(i, machine, row);
         }
         if (r == 0 && row->cell.solver)
-                r = renumber(row, j);
+                r = judge_here(row) ?: renumber(row, j);
         json_decref(j);
         return r;
 }

@@ -234,5 +234,5 @@ enum format case_format(const char *name, struct slice head)
                 return FORMAT_SMT2;
         if (ends_with(name, ".cnf") || ends_with(name, ".dimacs"))
                 return FORMAT_CNF;
-        return cnf_begins(head, head.size < HEAD_MOST) ? FORMAT_CNF : FORMAT_SMT2;
+        return cnf_begins(head, head.size < CASE_HEAD_MOST) ? FORMAT_CNF : FORMAT_SMT2;
 }

@@ -112,8 +112,8 @@ int case_check_head(const char *name, struct slice head)
 
 int case_check_text(const char *name, int fd)
 {
-        cleanup_free char *bytes = allocate(1, HEAD_MOST);
-        ssize_t n = pread(fd, bytes, HEAD_MOST, 0);
+        cleanup_free char *bytes = allocate(1, CASE_HEAD_MOST);
+        ssize_t n = pread(fd, bytes, CASE_HEAD_MOST, 0);
 
         if (n < 0)
                 return errorf(-errno, "cannot read the case %s: %s", name, strerror(errno));

@@ -165,7 +165,7 @@ static int read_content(const char *name, struct slice bytes, struct case_info *
 
         if (unpacker) /* solvers do not read it, and each packing of one formula would be a case of its own */
                 return errorf(-EINVAL, "'%s' is compressed, and a case is what the solver reads: unpack it first (%s)", name, unpacker);
-        format = case_format(name, SLICE(bytes.data, MIN(bytes.size, HEAD_MOST)));
+        format = case_format(name, SLICE(bytes.data, MIN(bytes.size, CASE_HEAD_MOST)));
         case_scan(format, bytes, &logic, &status, &expected, &n);
         *ret = case_info_new(slice_string(name), slice_string(logic), n);
         (*ret)->format = format;

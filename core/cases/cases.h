@@ -135,7 +135,8 @@ size_t case_open_line(enum format format, struct slice bytes);
 size_t case_questions(enum format format, struct slice bytes);
 /* The command that unpacks a file of this beginning, also for forms that cases_add_given() does not unpack; NULL: not compressed. */
 const char *case_unpacker(struct slice head);
-/* The format by name (.smt2, .smt, .cnf, .dimacs), else by content (a "p cnf" line). */
+#define CASE_HEAD_MOST ((size_t)1 << 20) /* bytes of a file that decide which format it has */
+/* The format by name (.smt2, .smt, .cnf, .dimacs), else by content (a "p cnf" line); `head`: so many bytes, or the whole file. */
 enum format case_format(const char *name, struct slice head);
 
 /* -EINVAL with a sentence: the file begins like neither SMT-LIB nor DIMACS. 0 also if it is empty or compressed. */

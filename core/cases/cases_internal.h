@@ -50,7 +50,6 @@ bool case_record_is_removed(struct slice bytes);                                
 
 /* -- files as people give them -- */
 
-#define HEAD_MOST ((size_t)1 << 20) /* bytes of a file that decide which format it has */
 
 /* True for gzip, xz, bzip2 or zstd, by the first bytes. */
 bool case_is_packed(struct slice head);

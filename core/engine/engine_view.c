@@ -54,11 +54,12 @@ static void view_fill(struct shown *s, struct job *j, uint64_t now)
 static void view_each(struct engine *e, void (*fn)(void *user, const struct job_view *j), void *user)
 {
         cleanup_free struct shown *list = NULL;
-        uint64_t now = now_ns();
+        uint64_t now;
         size_t n = 0;
         struct job *j;
 
         pthread_mutex_lock(&e->lock);
+        now = now_ns(); /* no job of the list is younger */
         list = allocate(e->n_jobs, sizeof(*list));
         TAILQ_FOREACH (j, &e->all, all_link)
                 view_fill(&list[n++], j, now);

@@ -121,6 +121,8 @@ int lane_go_on(struct running *run, const struct step *step)
                 r = run_check_doubt(&result, run->query->portfolio->arms[step->arm].name, lane->again);
                 if (r != 0)
                         return r < 0 ? r : begin_again(run, step);
+                if (verdict_is_decided(result.verdict) && result.verdicts.n_certain < result.verdicts.n) /* it may be of another formula */
+                        result.verdict = VERDICT_ERROR;
                 *a = (struct attempt){ending_of(result.verdict), (double)result.run.wall_ns / NSEC_PER_SEC};
                 if (result.verdict == VERDICT_TIMEOUT && result.run.wall_ns < run->query->portfolio->wall_ns)
                         a->ending = ENDING_FAILED; /* its limit of CPU time ended it: another turn would not help */

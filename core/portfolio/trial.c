@@ -304,8 +304,8 @@ static int fact_known(struct workspace *w, const struct portfolio *p, const stru
         r = run_find(w, &cell, FACT_BRIEF, &f);
         if (r < 0)
                 return r;
-        ret->verdict = f->verdict;
-        ret->attempt = (struct attempt){ending_of(f->verdict), (double)f->wall_ns / NSEC_PER_SEC};
+        ret->verdict = f->uncertain_from > 0 && verdict_is_decided(f->verdict) ? VERDICT_ERROR : f->verdict; /* it may be of another formula */
+        ret->attempt = (struct attempt){ending_of(ret->verdict), (double)f->wall_ns / NSEC_PER_SEC};
         if (f->verdict == VERDICT_TIMEOUT && f->wall_ns < p->wall_ns) /* its limit of CPU time ended it */
                 ret->attempt.ending = ENDING_FAILED;
         if (f->memory > p->memory) { /* its recipe allows more than the portfolio does */

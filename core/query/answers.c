@@ -1,4 +1,7 @@
 #include "core/query/answers.h"
+
+#include <stdatomic.h>
+
 #include "core/query/programs.h"
 #include "core/query/scrambled.h"
 
@@ -344,6 +347,8 @@ static int compare_cells(const void *a, const void *b)
         return compare_groups(a, b) ?: compare_seeds(a, b);
 }
 
+static atomic_flag told = ATOMIC_FLAG_INIT; /* that not all could be looked up */
+
 /* The line of a commit and case: the first seed's answer, and how many other seeds are wrong; empty if none is any more. A seed has several rows: one for
  * the fact under each limit, and a cell's present fact may be any of them. */
 static int group_line(struct workspace *w, const struct note *rows, size_t n, const struct solver *of, struct buffer *ret)
@@ -364,8 +369,8 @@ static int group_line(struct workspace *w, const struct note *rows, size_t n, co
                         }
                         last = &rows[i];
                 }
-                if (r == -ENODATA)
-                        log_warning("a wrong answer that is on record is not told, as it cannot be looked up now: %s", error_message(r));
+                if (r == -ENODATA && !atomic_flag_test_and_set(&told)) /* once: a mount looks often, and there may be many */
+                        log_warning("not every wrong answer on record is told, as some cannot be looked up now: %s", error_message(r));
                 r = r == -ENOENT || r == -ENODATA ? 0 : r;
         }
         if (n_seeds > 1)
@@ -434,7 +439,7 @@ static int renote(struct workspace *w, const struct note *note)
             ?: history_commit(n.cell.solver->history, n.cell.commit, &commit);
 
         if (r < 0)
-                return r == -ENOENT || r == -ENODATA ? 0 : r;
+                return r == -ENOENT ? 0 : r;
         if (is_noted(w, note, &n))
                 return 0;
         fact_key(run, &n.fact->limits, key);

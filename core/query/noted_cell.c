@@ -1,5 +1,6 @@
 #include "core/query/noted_cell.h"
 
+#include "core/build/era.h"
 #include "core/query/answers.h"
 #include "core/query/disturbed.h"
 #include "core/query/scrambled.h"
@@ -160,6 +161,7 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         struct transfer t = {.from = record_of(SLICE(n->value.data, n->value.size))};
         struct scrambled_inputs inputs = {0};
         struct remeasured c = {0};
+        const struct recipe *era;
         git_oid oid = {0};
         int r;
 
@@ -176,7 +178,9 @@ int noted_open(struct workspace *w, const struct note *n, struct noted_cell *ret
         if (r == 0 && ret->cell.info->removed) /* a scrambled input is in no listing either, but in use */
                 r = ret->cell.info->derived ? scrambled_take_status(w, &inputs, &ret->cell.info) : -ENOENT;
         free(inputs.list);
-        if (r == 0 && (r = run_find(w, &ret->cell, FACT_BRIEF, &ret->fact)) < 0 && r != -ENOENT && r != -ESTALE)
+        if (r == 0)
+                r = run_find(w, &ret->cell, FACT_BRIEF, &ret->fact);
+        if (r == -EIO && ret->cell.solver && era_of(ret->cell.solver->history, ret->cell.solver->recipe, ret->cell.commit, &era) == -EIO)
                 r = errorf(-ENODATA, "%s", error_message(r));
         return r == -ESTALE ? -ENOENT : r;
 }

@@ -7,6 +7,7 @@
 #include "core/query/cell_value.h"
 #include "core/query/run_query.h"
 #include "core/query/same_program.h"
+#include "core/query/scrambled.h"
 
 #define SAMPLE_KEY_SIZE (FACT_KEY_SIZE + 4)
 
@@ -151,6 +152,7 @@ int samples_known(struct workspace *w, const struct cell *cell, bool brief, samp
 
 struct keeping {
         const struct run_query *query;
+        const struct case_info *info; /* the query's case, with its status of now */
         struct fact *fact; /* borrowed */
         bool is_again;
         int64_t shown; /* the cell's time in a mount as long as it has not been measured again */
@@ -262,7 +264,7 @@ static int keep_in(void *user, struct store_txn *t)
 {
         struct keeping *k = user;
         const struct run_query *q = k->query;
-        cleanup_measurements struct measurements all = {.info = q->cell.info}; /* wrong or not by the case's status of now */
+        cleanup_measurements struct measurements all = {.info = k->info};
         cleanup(fact_unrefp) struct fact *former = NULL;
         int r;
 
@@ -287,15 +289,31 @@ static int keep_in(void *user, struct store_txn *t)
         return r < 0 ? r : choose(t, k, &all, former);
 }
 
+/* The case with its status of now, if another one was set since the run was asked for; else NULL. */
+static struct case_info *case_told_since(const struct run_query *q)
+{
+        cleanup(case_info_unrefp) struct case_info *now = NULL;
+        struct scrambled_inputs inputs = {0};
+        int r = cases_get(workspace_cases(q->workspace), q->cell.info->id, &now);
+
+        if (r == 0 && now->derived)
+                r = scrambled_take_status(q->workspace, &inputs, &now);
+        free(inputs.list);
+        return r == 0 && now->status_set != q->cell.info->status_set ? steal_pointer(now) : NULL;
+}
+
 int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, struct fact **ret_value)
 {
-        struct keeping k = {.query = q, .fact = f, .is_again = is_again, .limits = q->resolved.limits};
+        cleanup(case_info_unrefp) struct case_info *before = case_told_since(q), *behind = NULL;
+        struct keeping k = {.query = q, .info = before ?: q->cell.info, .fact = f, .is_again = is_again, .limits = q->resolved.limits};
         uint8_t run[RUN_KEY_SIZE];
         struct commit c;
         int r = history_commit(q->cell.solver->history, q->cell.commit, &c); /* before the transaction, in which nothing else can be read */
 
         if (r < 0)
                 return r;
+        if (before)
+                f->wrong = answers_contradict(f, before);
         if (k.limits.stack == 0)
                 k.limits.stack = RECIPE_STACK; /* as measure() puts it into the fact */
         resolved_run_key(&q->resolved, q->cell.info, run);
@@ -307,6 +325,9 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
         r = store_update_together(workspace_store(q->workspace), keep_in, &k);
         if (r == 0 && k.is_put)
                 answers_log(q->workspace, &k.noted);
+        behind = case_told_since(q);
+        if (r == 0 && behind) /* who set the status has not seen this answer */
+                r = answers_look_again(q->workspace, behind->id);
         if (r == 0 && ret_value)
                 *ret_value = steal_pointer(k.value);
         fact_unref(k.value);

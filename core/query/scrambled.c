@@ -46,7 +46,7 @@ static void take_status(const struct case_info *of, struct case_info **info)
 {
         struct case_info *answered;
 
-        if (of->status == VERDICT_UNKNOWN || (*info)->status != VERDICT_UNKNOWN || (*info)->n_expected > 1)
+        if ((of->status == VERDICT_UNKNOWN && of->status_set == 0) || (*info)->status != VERDICT_UNKNOWN || (*info)->n_expected > 1)
                 return;
         answered = case_info_with_status(*info, of->status, of->status_set);
         case_info_unref(*info);

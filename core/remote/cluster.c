@@ -192,13 +192,24 @@ static struct cluster_slot *find_slot(struct cluster *c, uint64_t most_ns)
         return best;
 }
 
+/* True if a launch is under way that began after the last failure: those before it fail for the same reason. */
+static bool has_launched_since(const struct cluster *c)
+{
+        const struct node *n;
+
+        TAILQ_FOREACH (n, &c->nodes, link)
+                if (n->state == NODE_LAUNCHED && n->launched > c->failed_at)
+                        return true;
+        return false;
+}
+
 /* -EAGAIN: a slot may come. -EIO: none will. */
 static int why_none(struct cluster *c, uint64_t most_ns)
 {
         uint64_t left;
 
-        /* Later than that another launch is tried, or under way. */
-        if (cluster_count(c, NODE_PRESENT) + cluster_count(c, NODE_LAUNCHED) == 0 && c->failures >= CLUSTER_FAILURES && now_ns() < c->next_launch)
+        /* Later than that another launch is tried, or has begun. */
+        if (cluster_count(c, NODE_PRESENT) == 0 && !has_launched_since(c) && c->failures >= CLUSTER_FAILURES && now_ns() < c->next_launch)
                 return errorf(-EIO, "no worker of the cluster %s can be had: %s", c->settings.name, c->why);
         if (may_fit(c, most_ns, &left))
                 return -EAGAIN;
@@ -223,11 +234,12 @@ int cluster_take(struct cluster *c, uint64_t most_ns, size_t waiting, struct clu
                 *ret = s;
         } else {
                 r = why_none(c, most_ns);
-                if (c->demand != waiting || c->demand_ns != most_ns) {
+                if (r == -EAGAIN && (c->demand != waiting || c->demand_ns != most_ns)) {
                         c->demand = waiting;
                         c->demand_ns = most_ns;
                         cluster_wake(c);
-                }
+                } else if (r != -EAGAIN)
+                        c->demand = MIN(c->demand, waiting - 1); /* no worker is launched for a run that was refused */
         }
         return r;
 }

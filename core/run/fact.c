@@ -83,7 +83,7 @@ bool fact_covers(const struct fact *f, const struct recipe_limits *asked)
                 return false;
         if (f->verdict == VERDICT_TIMEOUT)
                 return no_looser(asked->wall_ns, had->wall_ns) && no_looser(asked->cpu_ns, had->cpu_ns);
-        if (f->verdict == VERDICT_ERROR && (had->output != asked->output || had->processes != asked->processes))
+        if ((f->verdict == VERDICT_ERROR || f->verdict == VERDICT_CRASH) && (had->output != asked->output || had->processes != asked->processes))
                 return false; /* a looser limit may let it succeed */
         return in_time;
 }

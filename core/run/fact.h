@@ -60,8 +60,8 @@ static inline int timeout_order(enum verdict a, enum verdict b)
 int64_t fact_moment(const struct fact *f);
 
 /* True if the fact answers the asked limits: of time and memory as above. Its own limits of output, processes and stack must be no looser than those
- * asked; for an `error` they must be the same. For a crash or memout it is the asked stack that must be no larger. An asked stack of 0 is the
- * default. */
+ * asked; for an `error` or a crash those of output and processes must be the same. For a crash or memout it is the asked stack that must be no larger. An
+ * asked stack of 0 is the default. */
 bool fact_covers(const struct fact *f, const struct recipe_limits *asked);
 /* The store's form; its version is the first byte. fact_decode() copies: the fact owns its bytes. -EBADMSG if it is not one. `brief` leaves the
  * fields `out`, `err` and `json` empty (for listings and `time`). */

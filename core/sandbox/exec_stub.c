@@ -825,6 +825,7 @@ static void judge(struct run *run)
         bool exited = WIFEXITED(run->status), failed = !exited || WEXITSTATUS(run->status) != 0;
         int sig = exited ? 0 : WTERMSIG(run->status);
         bool is_sent = sig == SIGKILL || sig == SIGTERM || sig == SIGINT || sig == SIGHUP; /* by another: no limit that it ran into makes these */
+        bool is_lonely = r->processes != 0 && r->processes <= 2; /* no look may find a second task: the end tells whether a fork may have failed */
         uint64_t memory = MAX(a->largest, a->tree);
 
         a->code = exited ? WEXITSTATUS(run->status) : sig;
@@ -837,7 +838,7 @@ static void judge(struct run *run)
         /* Under a limit on address space malloc() fails before the limit is reached, and most programs then give up. */
         else if (failed && !is_sent && r->memory != 0 && (run->space > r->memory / 16 * 15 || memory > r->memory / 8 * 7))
                 a->end = END_MEMORY;
-        else if (failed && !is_sent && run->processes_hit)
+        else if (failed && !is_sent && (run->processes_hit || (is_lonely && (exited || sig == SIGABRT))))
                 a->end = END_PROCESSES;
         else
                 a->end = exited ? END_EXIT : END_SIGNAL;

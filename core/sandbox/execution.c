@@ -382,7 +382,8 @@ static int explain_step(const struct execution *x)
 /* The sender of a signal to another process cannot be found out. */
 static enum execute_doubt doubt_of(const struct execution *x, const struct execute_result *r)
 {
-        bool failed = r->end == END_SIGNAL || r->guessed || (r->end == END_EXIT && r->code != 0);
+        bool is_guess = r->guessed || r->end == END_PROCESSES || (r->end == END_MEMORY && r->memory <= x->request->memory);
+        bool failed = r->end == END_SIGNAL || is_guess || (r->end == END_EXIT && r->code != 0);
 
         if (failed && memory_kills(true) != x->memory_kills)
                 return DOUBT_MEMORY;

@@ -207,7 +207,7 @@ static bool is_outdated(struct session *s, const struct node *n, struct sent *se
         cleanup_content struct content now = {.fd = -1};
         uint64_t token = content_token(s, n);
 
-        if (sent->token == token)
+        if (sent->token == token && node_type(n) != NODE_LIVE) /* which is of more than the store */
                 return false;
         if (n->route->kept || content_load(s, n, &now) < 0 || content_hash(&now) != sent->hash)
                 return true;

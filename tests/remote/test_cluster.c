@@ -940,6 +940,20 @@ START_TEST(test_a_worker_is_launched_beside_one_without_time)
 }
 END_TEST
 
+START_TEST(test_no_worker_is_launched_for_a_refused_run)
+{
+        struct cluster *c = open_with("echo x >>launches; exec {worker}", "--slots 1 --for 60s", 8, 60 * NSEC_PER_SEC);
+        cleanup_blob struct blob launches = {0};
+        struct cluster_slot *s;
+
+        assert_error(cluster_slots_take(c, 120 * NSEC_PER_SEC, 1, &s), EIO);
+        nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
+        assert_ok(read_file("launches", 4096, &launches));
+        ck_assert_uint_le(launches.size, 2 * (CLUSTER_FAILURES + 1));
+        cluster_close(c);
+}
+END_TEST
+
 SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_a_worker_that_returns_no_run_is_given_up,
       test_a_head_that_ends_waits_for_no_cancelled_run, test_files_that_go_while_a_run_waits_for_its_core_are_sent_again,
       test_a_head_that_was_stopped_reads_before_it_gives_up, test_closed, test_launch_fails, test_no_descriptors,
@@ -947,4 +961,5 @@ SUITE("cluster", test_runs, test_sizes, test_cancel, test_killed, test_a_worker_
       test_workers_lost_in_use_are_no_failed_launches, test_launches_that_fail_together_are_one_failure,
       test_each_lost_worker_has_its_own_reason, test_workers_of_another_machine_than_the_store_s_leave, test_toolchains, test_unfaithful, test_walltime,
       test_too_little_time_left_is_the_answer_of_the_run_that_asked, test_failed_launches_refuse_no_later_run,
-      test_a_longer_run_waits_for_the_next_worker, test_a_worker_is_launched_beside_one_without_time)
+      test_a_longer_run_waits_for_the_next_worker, test_no_worker_is_launched_for_a_refused_run,
+      test_a_worker_is_launched_beside_one_without_time)

@@ -45,6 +45,10 @@ printf '#!/bin/sh\necho sat\necho sat\n' >twice.sh && chmod +x twice.sh
 test_that "of a script with two queries the last answer counts" '
 	run 0 case add two.smt2 && run 0 portfolio add twice "$(arm twice)" --timeout 10s && run 1 portfolio run twice two.smt2 && has err "SOUNDNESS: .*twice says sat, the case.s :status is unsat" && [ "$(field 2)" = unknown ]'
 
+printf '#!/bin/sh\necho sat\necho "(error \\"line 1\\")"\necho sat\n' >unsure.sh && chmod +x unsure.sh
+test_that "an answer behind an error may be of another formula: it is none, and no arm is wrong for it" '
+	run 0 portfolio add unsure "$(arm unsure)" --timeout 10s && run 0 portfolio run unsure two.smt2 --alone && ! has err SOUNDNESS && run 0 portfolio show unsure && ! has out "asked no more" && has out "soundness alarms: 0"'
+
 # Nobody knows who is right: no :status.
 run 0 portfolio add q "$(arm liar)" "$(arm honest)" "$(arm third)" --timeout 10s
 test_that "where arms contradict each other and no :status decides, nobody is served" '

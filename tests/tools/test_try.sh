@@ -23,6 +23,7 @@ grep -q 'not p\|^-1 0' "$file" && echo unsat || echo sat
 END
 # One that does not know the logic of the first formulas, and ends then as it does for a wrong option.
 { head -1 source/solve.sh; echo 'for file; do grep -q QF_UF "$file" 2>/dev/null && exit 2; grep -q "x #x02" "$file" 2>/dev/null && echo "steps: 12" >&2 && echo unsat && exit; done'; tail -n +2 source/solve.sh; } >source/picky.sh
+printf '#!/bin/sh\necho "s SATISFIABLE"\n' >source/dimacs.sh
 chmod +x source/*.sh && echo 'int main(void) { return 0; }' >source/main.c
 git_commit() { git -C source add -A && git -C source -c user.name=Toy -c user.email=toy@example.org commit -qm "$1" && git -C source tag "$1"; }
 mkdir source/doc && echo text >source/doc/text
@@ -89,6 +90,10 @@ recipe 'paths = picky.sh' 'build = cp picky.sh toy' 'seed = --sed {n}'
 test_that "the seed is tried on a formula that it answers" 'try 1 --once && row answer ok "" && row seed problem "with .--sed"'
 recipe "format = any"
 test_that "one of every format: by what it answers" 'try 0 --once && row answer ok "sat and unsat are read" && row seed ok ""'
+{ for _ in $(seq 100); do echo "c $(printf %060d 0)"; done; printf 'p cnf 1 1\n1 0\n'; } >long.dimacs && cp long.dimacs long
+recipe "format = any" 'paths = dimacs.sh' 'build = cp dimacs.sh toy' "seed = " "effort = "
+sed -i '/^  seed = $/d; /^  effort = $/d; s/{seed} //' toy.recipe
+test_that "... of a file, by what the file is" 'try 0 --once HEAD "$top/long" && row answer ok "sat is read"'
 recipe "format = cnf"
 test_that "a format that is not its own" 'try 1 --once && row answer problem "" && has out "s SATISFIABLE"'
 with_cc() { where "command -v cc" "a C compiler" test_that "$@"; } # with_cc DESCRIPTION COMMAND...

@@ -47,6 +47,7 @@ static struct case_info *read_finding(struct diverging *o, const struct observat
         for (size_t at = 0; r == 0 && !o->options.has_culprit && (culprit = localized_slowdown(localized, &at));)
                 o->options.has_culprit = culprit->n == 1 && history_resolve(common.solver->history, culprit->commits[0], &o->options.culprit) == 0;
         command_must(cases_get(workspace_cases(common.workspace), f->case_id, &info));
+        command_whole_case(info);
         if (f->seed > 0 && !o->options.has_seed) {
                 o->options.has_seed = true;
                 o->options.seed = f->seed;

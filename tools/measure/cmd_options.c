@@ -40,6 +40,7 @@ static void find_case(struct options_command *o, char *word)
                         command_refuse(STATUS_USAGE, "options are sought for times, and %s is by %s", word,
                                        f->kind == ALARM_MEMORY ? "memory" : judge_measure_name(f->measure));
                 command_must(cases_get(workspace_cases(common.workspace), f->case_id, &o->info));
+                command_whole_case(o->info);
                 o->versions[0] = o->versions[0] ?: copy_string(f->reference);
                 o->versions[1] = o->versions[1] ?: copy_string(observation_target(f));
                 if (!o->is_clock_given)

@@ -1,7 +1,5 @@
 #include "recipe_check.h"
 
-#include <fcntl.h>
-
 #include "build_failure.h"
 #include "core/build/era.h"
 #include "core/git/paths.h"
@@ -358,21 +356,12 @@ static int answers_dimacs(struct running *r)
         return formula_pair_try(formula_pairs(FORMAT_CNF, &n), run_one, r, &truth, &x);
 }
 
-static enum format input_format(const char *path)
-{
-        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-        char head[4096];
-        ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head));
-
-        return case_format(path, SLICE(head, (size_t)MAX(n, 0)));
-}
-
 /* Decides how a recipe of any format is tried: by the input's, or by what it answers. */
 static int choose_format(struct running *r, const struct recipe *of, struct recipe **ret)
 {
         int k = 0;
 
-        *ret = recipe_for_format(of, r->check->input ? input_format(r->check->input) : FORMAT_CNF);
+        *ret = recipe_for_format(of, r->check->input ? r->check->format : FORMAT_CNF);
         r->recipe = *ret;
         if (of->format != FORMAT_ANY || r->check->input || (k = answers_dimacs(r)) != 0)
                 return MIN(k, 0);

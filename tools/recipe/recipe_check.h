@@ -7,7 +7,8 @@
 struct recipe_check {
         /* set by the caller, like common.solver */
         uint32_t commit;
-        const char *input; /* a file to run it on; NULL: the formulas of formulas.h */
+        const char *input;   /* a file to run it on; NULL: the formulas of formulas.h */
+        enum format format; /* the input's */
         bool once; /* build only once */
 
         unsigned problems; /* found */

@@ -56,6 +56,7 @@ static void find_repository(const char *word, char ret[PATH_SIZE], char **ret_ba
         cleanup_workspace struct workspace *w = NULL;
         cleanup_solver struct solver *s = NULL;
         char dir[PATH_SIZE];
+        int r;
 
         if (realpath(word, ret))
                 return;
@@ -66,7 +67,11 @@ static void find_repository(const char *word, char ret[PATH_SIZE], char **ret_ba
         command_store_dir(dir);
         if (workspace_find(dir) < 0)
                 command_refuse(STATUS_ABSENT, "there is no folder '%s', and no store that could have a solver of that name", word);
-        if (workspace_open(dir, 0, &w) < 0 || workspace_solver(w, word, &s) < 0)
+        command_must(workspace_open(dir, STORE_READ_ONLY, &w));
+        r = workspace_solver(w, word, &s);
+        if (r < 0 && r != -ENOENT)
+                command_must(r);
+        if (r < 0)
                 command_refuse(STATUS_ABSENT, "'%s' is neither a folder here nor a solver of the store; 'solverfs solver list' names those", word);
         if (snprintf(ret, PATH_SIZE, "%s/repos/%s.git", dir, s->repository) >= PATH_SIZE)
                 command_must(errorf(-ENAMETOOLONG, "path too long: %.200s", dir));

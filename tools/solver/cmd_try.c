@@ -1,4 +1,6 @@
 /* solverfs solver try: reports all problems of a recipe, for a solver of the store or one not added yet. */
+#include <fcntl.h>
+
 #include "tools/recipe/recipes.h"
 #include "tools/recipe/recipe_check.h"
 #include "tools/words.h"
@@ -8,6 +10,15 @@ struct try_options {
         bool once;
         char *path; /* of `recipe` */
 };
+
+static enum format file_format(const char *path)
+{
+        cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+        cleanup_free char *head = allocate(CASE_HEAD_MOST, 1);
+        ssize_t n = fd < 0 ? 0 : read(fd, head, CASE_HEAD_MOST);
+
+        return case_format(path, SLICE(head, (size_t)MAX(n, 0)));
+}
 
 static int try_solver(const char *name, const struct try_options *o)
 {
@@ -19,11 +30,13 @@ static int try_solver(const char *name, const struct try_options *o)
         command_solver(name, &common.solver);
         t.commit = command_commit(common.solver, "REV", o->revision ?: "HEAD");
         t.input = o->input ? input : NULL;
-        if (o->input && access(o->input, R_OK) == 0)
+        if (o->input && access(o->input, R_OK) == 0) {
                 command_must(realpath(o->input, input) ? 0 : -errno);
-        else if (o->input) {
+                t.format = file_format(input);
+        } else if (o->input) {
                 info = command_case(o->input, "one case is run");
                 command_must(cases_open_bytes(workspace_cases(common.workspace), info, &fd, input));
+                t.format = info->format;
         }
         command_engine();
         command_must(recipe_check(&t));

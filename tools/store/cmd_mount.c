@@ -317,7 +317,8 @@ void cmd_unmount(int argc, char **argv)
         static const char doc[] = "Unmount DIR and wait until its daemon has gone: work in progress is cancelled, nothing finished is lost.";
         bool lazy = false;
         char mountpoint[PATH_SIZE], store[PATH_SIZE];
-        int r;
+        struct mount_daemon daemon;
+        int r, known;
         const struct command_option options[] = {
                 {"lazy", 'l', NULL, "Detach it even while it is in use; open files stay readable", .on = &lazy},
                 {0}};
@@ -332,13 +333,14 @@ void cmd_unmount(int argc, char **argv)
                 r = errorf(r, "nothing of solverfs is mounted at %s", mountpoint);
         }
         command_must(r);
+        known = mounts_daemon(store, mountpoint, &daemon);
         r = session_unmount(mountpoint, lazy);
         if (r == -EBUSY)
                 command_refuse(STATUS_FAILED, "%s is in use: leave it and try again ('fuser -vm %s' says who is there), or use --lazy", dir, dir);
         command_must_as(r == -EINVAL ? STATUS_ABSENT : STATUS_FAILED, r);
         if (lazy)
                 return;
-        r = mounts_end(store, mountpoint, say_late);
+        r = known ?: mounts_end(store, mountpoint, &daemon, say_late);
         if (r != -EACCES && r != -ENOENT && !lock_error_is_disk(r)) /* another user's store, or none: it is detached, and we cannot know more */
                 command_must(r);
 }

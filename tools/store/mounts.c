@@ -1,5 +1,6 @@
 #include "mounts.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
@@ -132,31 +133,43 @@ void mounts_forget(const char *store, const char *mountpoint)
         unlink(lock_of(store, mountpoint).path);
 }
 
-int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon))
+int mounts_daemon(const char *store, const char *mountpoint, struct mount_daemon *ret)
 {
         struct mount_lock p = lock_of(store, mountpoint);
-        pid_t daemon;
-        int fd, r;
 
+        *ret = (struct mount_daemon){.lock = -1};
         if (access(p.dir, F_OK) < 0)
                 return 0;
-        r = lock_open(p.dir, p.name, &fd); /* the file of this daemon: another one may mount there as soon as it has ended */
-        if (r < 0)
-                return r;
-        daemon = lock_holder(&p);
-        if (is_holder(&p, daemon))
-                kill(daemon, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
-        for (unsigned i = 0; (r = lock_take(fd, false)) == -EAGAIN && lock_holder(&p) == daemon && i < SOON; i++)
+        ret->pid = lock_holder(&p);
+        return lock_open(p.dir, p.name, &ret->lock);
+}
+
+/* True if the daemon was killed, and another one locked the file that it left. */
+static bool has_successor(const struct mount_lock *p, const struct mount_daemon *d)
+{
+        return fd_is_named(d->lock, AT_FDCWD, p->path) && lock_holder(p) != d->pid;
+}
+
+int mounts_end(const char *store, const char *mountpoint, const struct mount_daemon *d, void (*late)(const char *mountpoint, pid_t daemon))
+{
+        struct mount_lock p = lock_of(store, mountpoint);
+        int r;
+
+        if (d->lock < 0)
+                return 0;
+        if (is_holder(&p, d->pid))
+                kill(d->pid, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
+        for (unsigned i = 0; (r = lock_take(d->lock, false)) == -EAGAIN && !has_successor(&p, d) && i < SOON; i++)
                 usleep(LOCK_STEP * 1000);
-        if (r == -EAGAIN && lock_holder(&p) == daemon) {
-                late(mountpoint, daemon);
-                r = lock_take(fd, true);
+        if (r == -EAGAIN && !has_successor(&p, d)) {
+                late(mountpoint, d->pid);
+                r = lock_take(d->lock, true);
         }
         if (r == 0)
-                lock_release_unlink(p.dir, p.name, fd);
+                lock_release_unlink(p.dir, p.name, d->lock);
         else
-                close(fd);
-        return r == -EAGAIN ? 0 : r; /* it has a successor */
+                close(d->lock);
+        return r == -EAGAIN ? 0 : r;
 }
 
 int mounts_refuse_unseen(const char *store, const char *mountpoint)

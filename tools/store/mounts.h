@@ -15,9 +15,15 @@ void mounts_forget(const char *store, const char *mountpoint);
 
 /* The store mounted at exactly this path. -ENOENT: no mount of ours. */
 int mounts_store(const char *mountpoint, char ret_store[PATH_SIZE]);
-/* Tells the daemon, if any, to end and waits until it has. Calls `late` once if that takes more than two seconds: another mount namespace has
- * something open there. */
-int mounts_end(const char *store, const char *mountpoint, void (*late)(const char *mountpoint, pid_t daemon));
+/* The daemon of a mount, looked for before the mount is detached: afterwards another one may be in its place. */
+struct mount_daemon {
+        int lock;  /* its file, open; -1: there is none */
+        pid_t pid; /* 0: not known */
+};
+int mounts_daemon(const char *store, const char *mountpoint, struct mount_daemon *ret);
+/* Tells that daemon to end, waits until it has, and closes d->lock. Calls `late` once if that takes more than two seconds: another mount namespace has
+ * the mount, or something open there. */
+int mounts_end(const char *store, const char *mountpoint, const struct mount_daemon *d, void (*late)(const char *mountpoint, pid_t daemon));
 
 /* Returns when all mounts of a store show what this process has written to it: its config, snapshots, names. */
 void mounts_settle(const char *store);

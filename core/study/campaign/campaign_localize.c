@@ -267,6 +267,20 @@ static void note_unsearchable(struct search *s, size_t at, size_t n)
         }
 }
 
+/* False, after a word, if the finding's input is lost or damaged: others that share its search would fail with it. */
+static bool has_input(struct campaign *c, const struct observation *f)
+{
+        cleanup(case_info_unrefp) struct case_info *info = NULL;
+        cleanup_close int fd = -1;
+        int r = cases_get(workspace_cases(c->workspace), f->case_id, &info) ?: cases_open_bytes(workspace_cases(c->workspace), info, &fd, NULL);
+
+        if (r != -ENOENT && r != -EILSEQ)
+                return true;
+        mark_tried(c, f);
+        campaign_say(c, "not localized: %s/%u: %s", observation_folder(f->kind), f->number, error_message(r));
+        return false;
+}
+
 /* Localizes all findings that are not localized yet, until the time is over; *ret_open: the number of those left. Their results so far are kept as
  * unfinished (localization.h), and the next call continues. After -ECANCELED no result is kept, but all runs are, so the next call goes on there. */
 static int localize(struct campaign *c, size_t *ret_open)
@@ -278,7 +292,7 @@ static int localize(struct campaign *c, size_t *ret_open)
 
         s.all.n = 0;
         for (size_t i = 0; i < n_all; i++)
-                if (is_open(c, s.all.list[i]))
+                if (is_open(c, s.all.list[i]) && has_input(c, s.all.list[i]))
                         s.all.list[s.all.n++] = s.all.list[i];
                 else
                         observation_unref(s.all.list[i]);

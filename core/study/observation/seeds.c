@@ -18,13 +18,11 @@ struct seeds_query {
         char machine[PATH_SIZE];   /* the machine of the finding, if it is another one; else "" */
 };
 
-/* True if the version's recipe has a seed. A program of the machine has a recipe of its own. */
+/* True if the version's recipe has a seed. A program of the machine, and a binary of a release, have recipes of their own. */
 static bool can_seed(const struct solver *s, const char *version)
 {
         uint32_t commit;
 
-        if (!s->recipe->is_programs)
-                return s->recipe->seed && version_begins_with_sha(version);
         return version_begins_with_sha(version) && version_commit(s, version, &commit) == 0 && solver_recipe_at(s, commit)->seed;
 }
 

@@ -191,8 +191,8 @@ static void apply_comparison(struct watching *w)
                         s->kind = ALARM_WRONG;
                 else if (c->change == JUDGE_CONTRADICTION)
                         s->kind = ALARM_CONTRADICTION;
-                else if (c->change == JUDGE_LOST && m == JUDGE_TIME)
-                        s->kind = ALARM_LOST;
+                else if (c->change == JUDGE_LOST) /* by memory: it ran out of it */
+                        s->kind = m == JUDGE_TIME ? ALARM_LOST : ALARM_MEMORY;
                 else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= HISTORY_RATIO))
                         s->kind = m == JUDGE_TIME ? ALARM_SLOWER : ALARM_MEMORY;
                 else if (c->change != JUDGE_RIGHT) /* the older version was wrong in one run, which says nothing of time: the localizer verifies it */
