@@ -81,7 +81,9 @@ static int take_status(const struct import *i, const struct case_info *info, uin
                            verdict_name(ours->status), verdict_name(info->status), info->id);
         if (r >= 0)
                 r = answers_look_again(i->source->here, id); /* also of a status that is there: the import that set it may have been killed */
-        return r == -EEXIST || r == -EINVAL ? 0 : r;
+        if (r == -ENODATA)
+                source_say(i->source, "not all answers to case %u are judged by its status: %s", id, error_message(r));
+        return r == -ENODATA || r == -EEXIST || r == -EINVAL ? 0 : r;
 }
 
 /* Goes on without bytes that cannot be read there. */
@@ -399,13 +401,17 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         return r == -ENOENT ? 0 : r;
 }
 
-/* Whether an answer is wrong goes by the case's status here: one that was set there may be another, or have been taken away since. */
-static int judge_here(struct row *row)
+/* Whether an answer is wrong goes by the case's status here: one that was set there may be another, or have been taken away since. What the same status
+ * judged there stays, as another sample may be the wrong one. */
+static int judge_here(const struct import *i, struct row *row)
 {
+        cleanup(case_info_unrefp) struct case_info *theirs = NULL;
         const struct case_info *ours = row->cell.info;
-        const bool wrong = ours && answers_contradict(row->fact, ours);
 
-        if (!row->fact->wrong || wrong || !ours || (ours->status_set == 0 && ours->status != VERDICT_UNKNOWN))
+        if (!ours || !row->fact->wrong || answers_contradict(row->fact, ours))
+                return 0;
+        if (ours->status != VERDICT_UNKNOWN && cases_find_digest(workspace_cases(i->source->there), &ours->sha256, &theirs) == 0 &&
+            theirs->status == ours->status && fact_moment(row->fact) > theirs->status_set)
                 return 0;
         row->fact->wrong = false;
         buffer_done(&row->value);
@@ -444,7 +450,7 @@ static int prepare_fact(struct import *i, struct row *row)
                 see_program(i, machine, row);
         }
         if (r == 0 && row->cell.solver)
-                r = judge_here(row) ?: renumber(row, j);
+                r = judge_here(i, row) ?: renumber(row, j);
         json_decref(j);
         return r;
 }

@@ -448,14 +448,20 @@ static int renote(struct workspace *w, const struct note *note)
         return u.r;
 }
 
+/* -ENODATA: one cannot be looked up now; the others are judged all the same. */
 static int renote_all(struct workspace *w, uint32_t info)
 {
         cleanup_notes struct notes c = {0};
-        int r = read_said(w, info, &c);
+        int r = read_said(w, info, &c), left = 0;
 
-        for (size_t i = 0; r == 0 && i < c.n; i++)
+        for (size_t i = 0; r == 0 && i < c.n; i++) {
                 r = renote(w, &c.list[i]);
-        return r;
+                if (r == -ENODATA) {
+                        left = r;
+                        r = 0;
+                }
+        }
+        return r ?: left;
 }
 
 int answers_look_again(struct workspace *w, uint32_t info)

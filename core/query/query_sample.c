@@ -270,7 +270,7 @@ static int keep_in(void *user, struct store_txn *t)
 
         k->value = fact_unref(k->value); /* the transaction may run twice */
         r = read_kept(t, &q->resolved, q->cell.info, &all)
-            ?: resolved_find_in(t, &q->resolved, q->cell.info, false, &former);
+            ?: resolved_find_in(t, &q->resolved, k->info, false, &former);
         if (r == -ENOENT && all.n == 0 && q->sample == 0) {
                 k->value = fact_ref(k->fact);
                 k->is_put = true;
@@ -306,6 +306,7 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
 {
         cleanup(case_info_unrefp) struct case_info *before = case_told_since(q), *behind = NULL;
         struct keeping k = {.query = q, .info = before ?: q->cell.info, .fact = f, .is_again = is_again, .limits = q->resolved.limits};
+        struct cell cell = q->cell;
         uint8_t run[RUN_KEY_SIZE];
         struct commit c;
         int r = history_commit(q->cell.solver->history, q->cell.commit, &c); /* before the transaction, in which nothing else can be read */
@@ -314,20 +315,21 @@ int measurement_keep(const struct run_query *q, bool is_again, struct fact *f, s
                 return r;
         if (before)
                 f->wrong = answers_contradict(f, before);
+        cell.info = (struct case_info *)k.info;
         if (k.limits.stack == 0)
                 k.limits.stack = RECIPE_STACK; /* as measure() puts it into the fact */
         resolved_run_key(&q->resolved, q->cell.info, run);
         fact_key(run, &k.limits, k.key);
         k.shown = cell_first_mtime(&c, q->cell.info);
-        k.noted = (struct noted_fact){.cell = &q->cell, .commit = c.oid, .key = SLICE(k.key, sizeof(k.key))};
+        k.noted = (struct noted_fact){.cell = &cell, .commit = c.oid, .key = SLICE(k.key, sizeof(k.key))};
         k.era = era_or_solver(q->cell.solver->history, q->cell.solver->recipe, q->cell.commit);
         k.has_source = history_source(q->cell.solver->history, q->cell.commit, k.era->sources, &k.source) == 0;
         r = store_update_together(workspace_store(q->workspace), keep_in, &k);
         if (r == 0 && k.is_put)
                 answers_log(q->workspace, &k.noted);
         behind = case_told_since(q);
-        if (r == 0 && behind) /* who set the status has not seen this answer */
-                r = answers_look_again(q->workspace, behind->id);
+        if (r == 0 && behind && answers_look_again(q->workspace, behind->id) < 0) /* who set the status has not seen this answer */
+                log_warning("an answer to case %u is not judged by the status that was set meanwhile; set it again", behind->id);
         if (r == 0 && ret_value)
                 *ret_value = steal_pointer(k.value);
         fact_unref(k.value);

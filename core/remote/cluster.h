@@ -16,9 +16,9 @@
  * Nodes of one machine should take the same time for the same work. Each worker reports the time of a probe (host_probe()). If the quickest and the
  * slowest node, those that other processes met included, differ by more than CLUSTER_UNEVEN, cluster_look() says so; both go on working.
  *
- * A failed launch is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row and no worker is there or under way,
- * cluster_take() says why until the next one. Launches that began before the last failure count as the same failure. When the last CLUSTER_FAILURES
- * workers all came with too little time left for a run, cluster_take() refuses that run; shorter ones go on.
+ * A failed launch is tried again after 0.1 s, 0.2 s, 0.4 s, up to a minute. When CLUSTER_FAILURES failed in a row, no worker is there and no launch
+ * began behind the last failure, cluster_take() says why until the next one. Launches that began before the last failure count as the same failure.
+ * When the last CLUSTER_FAILURES workers all came with too little time left for a run, cluster_take() refuses that run; shorter ones go on.
  *
  * Threads: any. A cluster has one of its own, which calls `retry`, without a lock, when cluster_take() is to be called again after -EAGAIN. */
 #pragma once

@@ -233,7 +233,7 @@ static enum verdict verdict_of_end(const struct execute_result *r, size_t questi
                 return v->last;
         if (r->end == END_TIMEOUT)
                 return VERDICT_TIMEOUT;
-        if (r->end == END_MEMORY)
+        if (r->end == END_MEMORY || (r->end == END_PROCESSES && says_out_of_memory(r)))
                 return VERDICT_MEMOUT;
         if (r->end == END_SIGNAL)
                 return says_out_of_memory(r) ? VERDICT_MEMOUT : VERDICT_CRASH;

@@ -2,6 +2,7 @@
 #include "fs/kernel/session.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -192,12 +193,20 @@ static void on_wake(int sig)
 {
 }
 
-/* False if something else was mounted there since, or ours is detached and another store's in its place. */
+/* False if something else was mounted there since, or ours is detached. Where the mounts cannot be read, it counts as ours. */
 static bool is_there(const struct leaver *l)
 {
-        const struct mounted m = mounted_at(l->mountpoint);
+        struct mounted m = {.path = l->mountpoint};
 
-        return strcmp(m.type, MOUNT_TYPE) == 0 && strcmp(m.source, l->store) == 0;
+        return mount_table_each(note_mount, &m) < 0 || (strcmp(m.type, MOUNT_TYPE) == 0 && strcmp(m.source, l->store) == 0);
+}
+
+/* True if the kernel has ended the connection: then libfuse unmounts nothing, and frees what it has. */
+static bool is_ended(struct fuse_session *fuse)
+{
+        struct pollfd p = {.fd = fuse_session_fd(fuse)};
+
+        return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 }
 
 /* The first signal detaches the mount and releases every waiting reader; the loop ends when the last open file is closed. The second one does
@@ -332,7 +341,7 @@ static int mount_and_serve(struct session *s, const struct session_options *o, c
         session_drain(s); /* its replies may still notify */
         session_attach(s, NULL);
         /* Either closes the descriptor: no thread may still write to it, as another file may get its number. */
-        if (is_there(&leaver))
+        if (is_ended(fuse) || is_there(&leaver))
                 fuse_session_unmount(fuse);
         fuse_session_destroy(fuse);
         return r;

@@ -1677,7 +1677,6 @@ START_TEST(test_snapshot_of_a_submodule_s_tree)
 }
 END_TEST
 
-/* The commit that is checked out in it is taken, as `git add` would. Other changes cannot be. */
 /* By what .gitmodules says git does not look: its changes count all the same. */
 START_TEST(test_snapshot_with_a_submodule_that_is_ignored)
 {
@@ -1714,6 +1713,7 @@ START_TEST(test_snapshot_with_a_submodule_that_is_ignored)
 }
 END_TEST
 
+/* The commit that is checked out in it is taken, as `git add` would. Other changes cannot be. */
 START_TEST(test_snapshot_with_a_changed_submodule)
 {
         struct snapshot_request wip = {.dir = "r"};

@@ -949,7 +949,7 @@ START_TEST(test_no_worker_is_launched_for_a_refused_run)
         assert_error(cluster_slots_take(c, 120 * NSEC_PER_SEC, 1, &s), EIO);
         nanosleep(&(struct timespec){.tv_sec = 2}, NULL);
         assert_ok(read_file("launches", 4096, &launches));
-        ck_assert_uint_le(launches.size, 2 * (CLUSTER_FAILURES + 1));
+        ck_assert_uint_lt(launches.size, 2 * 8);
         cluster_close(c);
 }
 END_TEST

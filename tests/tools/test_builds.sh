@@ -130,10 +130,4 @@ test_that "a config with keys that mean nothing any more opens" '
 	run 0 solver list && has out plain && gives plain base "V1 A1 D1 T1 L0 P1"; r=$?; cp config "$SOLVERFS_STORE/config"; (exit $r)'
 test_that "in a recipe they are passed over, with a word" 'printf "clean = Makefile\nbuild = make prog\noutput = prog\n" | add again plain && has err "clean. means nothing any more"'
 
-# -- a mount of finished values --
-
-make_mount
-test_that "it has the recipe as it is now" '
-	run 0 mount -o cached "$mnt" && ! grep -q "timeout = 77s" "$mnt/time/config" && git config --file "$SOLVERFS_STORE/config" solver.time.timeout 77s && await "grep -q \"timeout = 77s\" \"$mnt/time/config\""'
-
 echo "1..$n"

@@ -556,7 +556,7 @@ test_that "mount.solverfs calls solverfs as mount(8) means it" '
 	fake/sbin/mount.solverfs store /mnt -o relatime,nodiratime,nolazytime,strictatime,noiversion,silent,loud,mand,cached >out 2>err && is out "--store|store|mount|-o|cached|--|/mnt|" &&
 	mkdir -p fake/ids && printf "#!/bin/sh\n[ \$1 = -u ] && echo 0 || echo root\n" >fake/ids/id && printf "#!/bin/sh\nprintf \"%%s|\" \"\$@\"\n" >fake/ids/runuser && printf "#!/bin/sh\necho ada\n" >fake/ids/stat &&
 	chmod +x fake/ids/* && PATH=$PWD/fake/ids:$PATH fake/sbin/mount.solverfs store /mnt >out 2>err && has out "^-u\|ada\|--\|.*/bin/solverfs\|--store\|store\|mount\|" &&
-	printf "#!/bin/sh\n[ \$2 = %%U ] && echo UNKNOWN || echo 4711\n" >fake/ids/stat && ! PATH=$PWD/fake/ids:$PATH fake/sbin/mount.solverfs store /mnt >out 2>err && has err "store.s owner, 4711, has no name here: say setuid=USER" &&
+	printf "#!/bin/sh\n[ \$3 = %%U ] && echo UNKNOWN || echo 4711\n" >fake/ids/stat && ! PATH=$PWD/fake/ids:$PATH fake/sbin/mount.solverfs store /mnt >out 2>err && has err "store.s owner, 4711, has no name here: say setuid=USER" &&
 	! fake/sbin/mount.solverfs store /mnt -o remount,rw >out 2>err && has err "cannot be remounted: unmount" &&
 	! fake/sbin/mount.solverfs store /mnt -o setuid= >out 2>err && has err "setuid= needs a user"'
 

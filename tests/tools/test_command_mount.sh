@@ -156,8 +156,7 @@ as_root "a daemon that ends leaves what was mounted over it" '
 	run 0 mount "$mnt" -q && pid=$(daemon) && mount -t tmpfs over "$mnt" && kill -TERM $pid && gone "$pid" && grep -q "^over .* tmpfs" /proc/self/mounts && umount "$mnt"; r=$?; "$solverfs" -q unmount --lazy "$mnt" 2>/dev/null; (exit $r)'
 test_that "unmount waits for no successor" '
 	for i in 1 2 3 4 5; do
-		run 0 mount "$mnt" -q && { timeout 60 "$solverfs" -q unmount "$mnt" & } && until "$solverfs" -q mount "$mnt" 2>/dev/null; do sleep 0.01; done
-		wait $! && run 0 unmount "$mnt" || exit 1
+		run 0 mount "$mnt" -q && { timeout 60 "$solverfs" -q unmount "$mnt" & } && unmounting=$! && await "\"\$solverfs\" -q mount \"\$mnt\" 2>/dev/null" && wait $unmounting && run 0 unmount "$mnt" || exit 1
 	done'
 
 # Killed outright. What is being killed holds its locks a moment longer than its name is in /proc; nobody has to wait for that.

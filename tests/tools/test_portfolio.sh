@@ -37,6 +37,10 @@ run 0 case add both.smt2 second.smt2 none.smt2 fail.smt2 differ.smt2 wrong.smt2 
 test_that "a portfolio is added to the config and listed" '
 	run 0 portfolio add p "$(arm a)" "$(arm b)" --timeout 4s && has store/config "portfolio \"p\"" && run 0 portfolio list && is out "p	2	4s	0" && run 0 portfolio list --json && has out "\"timeout\": ?4[,.]"'
 test_that "its arms are shown" 'run 0 portfolio show p && has out "^a	command	a: .*arm.sh" && has out "^# par2: seconds, the sum over the cases$" && has out "^# limit 4 s; soundness alarms: 0"'
+mkdir done
+test_that "a mount of finished values has the limit of now, also in a file of the same size and time" '
+	run 0 mount -q -o cached done && grep -q "limit 4 s" done/portfolios/p/score.tsv && cp -p store/config old && sed "s/timeout = 4s/timeout = 5s/" old >new &&
+	touch -r old new && mv new store/config && await "grep -q \"limit 5 s\" done/portfolios/p/score.tsv"; r=$?; mv old store/config; run 0 unmount done && (exit $r)'
 cp store/config config.before
 test_that "there is one of each name" 'run 2 portfolio add p "$(arm a)" && has err "there is a portfolio .p. already"'
 test_that "a name is a name" 'run 2 portfolio add a/b "$(arm a)" && has err "no name for a portfolio"'

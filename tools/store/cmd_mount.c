@@ -340,7 +340,8 @@ void cmd_unmount(int argc, char **argv)
         command_must_as(r == -EINVAL ? STATUS_ABSENT : STATUS_FAILED, r);
         if (lazy)
                 return;
-        r = known ?: mounts_end(store, mountpoint, &daemon, say_late);
+        r = mounts_end(store, mountpoint, &daemon, say_late);
+        r = known ?: r;
         if (r != -EACCES && r != -ENOENT && !lock_error_is_disk(r)) /* another user's store, or none: it is detached, and we cannot know more */
                 command_must(r);
 }

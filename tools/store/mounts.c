@@ -155,10 +155,10 @@ int mounts_end(const char *store, const char *mountpoint, const struct mount_dae
         struct mount_lock p = lock_of(store, mountpoint);
         int r;
 
-        if (d->lock < 0)
-                return 0;
         if (is_holder(&p, d->pid))
                 kill(d->pid, SIGTERM); /* the last unmount ends it anyway, but not if another mount namespace has a copy */
+        if (d->lock < 0)
+                return 0;
         for (unsigned i = 0; (r = lock_take(d->lock, false)) == -EAGAIN && !has_successor(&p, d) && i < SOON; i++)
                 usleep(LOCK_STEP * 1000);
         if (r == -EAGAIN && !has_successor(&p, d)) {

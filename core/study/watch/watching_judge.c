@@ -175,6 +175,16 @@ static void finish_group(struct watching *w)
 
 /* -- confirming --------------------------------------------------------------------------------------------------- */
 
+/* True if the newer version ran out of memory in most pairs. */
+static bool has_run_out(const struct judge_case *c)
+{
+        size_t n = 0;
+
+        for (size_t k = 0; k < c->n_pairs; k++)
+                n += judge_pair_is_known(&c->pairs[k]) && judge_verdict(&c->pairs[k], 1) == VERDICT_MEMOUT;
+        return 2 * n > c->n_pairs;
+}
+
 /* Gives each suspect of the group the kind that the comparison shows, or clears it. */
 static void apply_comparison(struct watching *w)
 {
@@ -191,7 +201,7 @@ static void apply_comparison(struct watching *w)
                         s->kind = ALARM_WRONG;
                 else if (c->change == JUDGE_CONTRADICTION)
                         s->kind = ALARM_CONTRADICTION;
-                else if (c->change == JUDGE_LOST) /* by memory: it ran out of it */
+                else if (c->change == JUDGE_LOST && (m == JUDGE_TIME || has_run_out(&t->cases[i])))
                         s->kind = m == JUDGE_TIME ? ALARM_LOST : ALARM_MEMORY;
                 else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= HISTORY_RATIO))
                         s->kind = m == JUDGE_TIME ? ALARM_SLOWER : ALARM_MEMORY;
