@@ -67,8 +67,8 @@ core/sandbox/exec_stub.c | s/look_at_folder_if_due\(run\);//
 core/sandbox/exec_stub.c | s/if \(is_over\(a->wall_ns, r->wall_ns\) \|\| /if (/
 core/sandbox/exec_stub.c | s/ \|\| is_over\(reaped_cpu\(run\), r->cpu_ns\)//
 core/sandbox/exec_stub.c | s/else if \(is_over\(memory, r->memory\)\)/else if (false)/
-core/sandbox/exec_stub.c | s/if \(failed && r->memory != 0 &&/if (false \&\&/
-core/sandbox/exec_stub.c | s/if \(failed && run->processes_hit\)/if (false)/
+core/sandbox/exec_stub.c | s/if \(failed && !is_sent && r->memory != 0 &&/if (false \&\&/
+core/sandbox/exec_stub.c | s/if \(failed && !is_sent && \(run->processes_hit \|\| \(is_lonely && \(exited \|\| sig == SIGABRT\)\)\)\)/if (false)/
 core/sandbox/exec_stub.c | s/if \(sig == SIGXFSZ \|\|/if (/
 core/sandbox/exec_stub.c | s/sig == SIGXFSZ \|\| is_folder_over\(run\)/sig == SIGXFSZ/
 core/sandbox/exec_tree.c | s/memory = MIN\(memory, fair\);//

@@ -27,7 +27,7 @@ struct import {
         struct store_import *report;
         struct seen *seen;
         size_t n_seen;
-        struct scrambled_inputs inputs; /* of this store */
+        struct scrambled_inputs inputs, inputs_there; /* of this store, and of the other one */
 };
 
 static void import_done(struct import *i)
@@ -36,6 +36,7 @@ static void import_done(struct import *i)
                 free(i->seen[k].machine);
         free(i->seen);
         free(i->inputs.list);
+        free(i->inputs_there.list);
 }
 
 /* -- cases --------------------------------------------------------------------------------------------------------- */
@@ -403,7 +404,7 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
 
 /* Whether an answer is wrong goes by the case's status here: one that was set there may be another, or have been taken away since. What the same status
  * judged there stays, as another sample may be the wrong one. */
-static int judge_here(const struct import *i, struct row *row)
+static int judge_here(struct import *i, struct row *row)
 {
         cleanup(case_info_unrefp) struct case_info *theirs = NULL;
         const struct case_info *ours = row->cell.info;
@@ -411,7 +412,8 @@ static int judge_here(const struct import *i, struct row *row)
         if (!ours || !row->fact->wrong || answers_contradict(row->fact, ours))
                 return 0;
         if (ours->status != VERDICT_UNKNOWN && cases_find_digest(workspace_cases(i->source->there), &ours->sha256, &theirs) == 0 &&
-            theirs->status == ours->status && fact_moment(row->fact) > theirs->status_set)
+            (!theirs->derived || scrambled_take_status(i->source->there, &i->inputs_there, &theirs) == 0) && theirs->status == ours->status &&
+            fact_moment(row->fact) > theirs->status_set)
                 return 0;
         row->fact->wrong = false;
         buffer_done(&row->value);

@@ -469,15 +469,16 @@ int answers_look_again(struct workspace *w, uint32_t info)
         cleanup(case_info_unrefp) struct case_info *of = NULL;
         cleanup_free struct scrambled_input *made = NULL;
         size_t n = 0;
-        int r = renote_all(w, info)
-            ?: cases_get(workspace_cases(w), info, &of)
-            ?: scrambled_list(w, &of->sha256, &made, &n);
+        int left = renote_all(w, info), r = left == -ENODATA ? 0 : left;
+
+        r = r ?: cases_get(workspace_cases(w), info, &of) ?: scrambled_list(w, &of->sha256, &made, &n);
 
         for (size_t i = 0; r == 0 && i < n; i++) {
                 cleanup(case_info_unrefp) struct case_info *input = NULL;
 
                 r = cases_find_digest(workspace_cases(w), &made[i].sha256, &input) ?: renote_all(w, input->id);
-                r = r == -ENOENT ? 0 : r;
+                left = r == -ENODATA ? r : left;
+                r = r == -ENOENT || r == -ENODATA ? 0 : r;
         }
-        return r;
+        return r < 0 ? r : left == -ENODATA ? errorf(left, "some answers cannot be looked up now, as an era names a revision that is not there") : 0;
 }

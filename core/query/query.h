@@ -145,5 +145,6 @@ int wrong_answers(struct workspace *w, const struct solver *of, wrong_answer_fn 
 void wrong_line(const struct cell *cell, const struct fact *f, struct buffer *ret);
 /* 1 and the line if two cells contradict each other on the case or query. 0 if none do, or if the fact `f` is NULL, is wrong or has no answer. */
 int dispute_find(struct workspace *w, const struct case_info *info, const struct fact *f, struct buffer *ret);
-/* Call this when the status of a case becomes known: stored answers may be wrong. */
+/* Call this when the status of a case becomes known: stored answers may be wrong. -ENODATA: not all of them can be looked up now (noted_cell.h); the
+ * others are judged. */
 int answers_look_again(struct workspace *w, uint32_t info);

@@ -212,6 +212,11 @@ struct slice verdict_missing_library(const struct execute_result *r)
         return SLICE(at, n);
 }
 
+static bool prints(const struct execute_result *r, const char *text)
+{
+        return contains(SLICE(r->out.data, r->out.size), text) || contains(SLICE(r->err.data, r->err.size), text);
+}
+
 /* True if the output has a text that solvers, C++'s runtime and the loader print when an allocation fails. Under a limit on address space, a program that
  * runs out of memory is told so, prints such a text and ends by itself. */
 static bool says_out_of_memory(const struct execute_result *r)
@@ -220,7 +225,7 @@ static bool says_out_of_memory(const struct execute_result *r)
                                             "memory exhausted", "Cannot allocate memory", "failed to map segment"};
 
         for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-                if (contains(SLICE(r->out.data, r->out.size), texts[i]) || contains(SLICE(r->err.data, r->err.size), texts[i]))
+                if (prints(r, texts[i]))
                         return true;
         return false;
 }
@@ -233,7 +238,8 @@ static enum verdict verdict_of_end(const struct execute_result *r, size_t questi
                 return v->last;
         if (r->end == END_TIMEOUT)
                 return VERDICT_TIMEOUT;
-        if (r->end == END_MEMORY || (r->end == END_PROCESSES && says_out_of_memory(r)))
+        /* Java's runtime says of a thread that it cannot make: "possibly out of memory or process/resource limits reached". */
+        if (r->end == END_MEMORY || (r->end == END_PROCESSES && says_out_of_memory(r) && !prints(r, "resource limits")))
                 return VERDICT_MEMOUT;
         if (r->end == END_SIGNAL)
                 return says_out_of_memory(r) ? VERDICT_MEMOUT : VERDICT_CRASH;

@@ -197,6 +197,10 @@ START_TEST(test_own_words_of_running_out_of_memory)
         r.code = 6;
         r.err = blob_of("terminate called after throwing an instance of 'std::bad_alloc'\n");
         ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| memout");
+        r.end = END_PROCESSES;
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| memout");
+        r.err = blob_of("unable to create native thread: possibly out of memory or process/resource limits reached\n");
+        ck_assert_str_eq(read_as(FORMAT_SMT2, &r), "| error");
         r = printed("");
         r.code = 127; /* of the loader */
         r.err = blob_of("toy: error while loading shared libraries: libc.so.6: failed to map segment from shared object\n");

@@ -185,6 +185,19 @@ static bool has_run_out(const struct judge_case *c)
         return 2 * n > c->n_pairs;
 }
 
+/* True if the case is suspected of time, too, between the same points. */
+static bool has_time_suspect(const struct watching *w, const struct suspect *s)
+{
+        for (size_t i = 0; i < w->n_suspects; i++) {
+                const struct suspect *other = &w->suspects[i];
+
+                if (is_measured(other) && measure_of(other) == JUDGE_TIME && other->before == s->before && other->after == s->after &&
+                    other->case_index == s->case_index)
+                        return true;
+        }
+        return false;
+}
+
 /* Gives each suspect of the group the kind that the comparison shows, or clears it. */
 static void apply_comparison(struct watching *w)
 {
@@ -203,6 +216,8 @@ static void apply_comparison(struct watching *w)
                         s->kind = ALARM_CONTRADICTION;
                 else if (c->change == JUDGE_LOST && (m == JUDGE_TIME || has_run_out(&t->cases[i])))
                         s->kind = m == JUDGE_TIME ? ALARM_LOST : ALARM_MEMORY;
+                else if (c->change == JUDGE_LOST && !has_time_suspect(w, s))
+                        s->kind = ALARM_LOST; /* by time, of which it was not suspected */
                 else if (c->change == JUDGE_MORE && (isnan(ratio) || ratio >= HISTORY_RATIO))
                         s->kind = m == JUDGE_TIME ? ALARM_SLOWER : ALARM_MEMORY;
                 else if (c->change != JUDGE_RIGHT) /* the older version was wrong in one run, which says nothing of time: the localizer verifies it */
