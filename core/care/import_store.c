@@ -402,8 +402,8 @@ static int find_cell(struct import *i, struct row *row, const json_t *j)
         return r == -ENOENT ? 0 : r;
 }
 
-/* Whether an answer is wrong goes by the case's status here: one that was set there may be another, or have been taken away since. What the same status
- * judged there stays, as another sample may be the wrong one. */
+/* The case's status here decides whether an answer is wrong: one that was set there may be another, or have been taken away since. A judgement by the
+ * same status stays, as another sample may be the wrong one. */
 static int judge_here(struct import *i, struct row *row)
 {
         cleanup(case_info_unrefp) struct case_info *theirs = NULL;

@@ -50,7 +50,6 @@ bool case_record_is_removed(struct slice bytes);                                
 
 /* -- files as people give them -- */
 
-
 /* True for gzip, xz, bzip2 or zstd, by the first bytes. */
 bool case_is_packed(struct slice head);
 /* -EINVAL: damaged; -EFBIG: larger than a case may be. After an error a part may be in `to`. */

@@ -824,7 +824,7 @@ static void judge(struct run *run)
         struct exec_reply *a = &run->reply;
         bool exited = WIFEXITED(run->status), failed = !exited || WEXITSTATUS(run->status) != 0;
         int sig = exited ? 0 : WTERMSIG(run->status);
-        bool is_sent = sig == SIGKILL || sig == SIGTERM || sig == SIGINT || sig == SIGHUP; /* by another: no limit that it ran into makes these */
+        bool is_sent = exec_is_sent(sig); /* no limit that it ran into makes these */
         bool is_lonely = r->processes != 0 && r->processes <= 2; /* no look may find a second task: the end tells whether a fork may have failed */
         uint64_t memory = MAX(a->largest, a->tree);
 

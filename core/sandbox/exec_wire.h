@@ -22,10 +22,17 @@
 #pragma once
 
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/sandbox/surroundings.h"
+
+/* True for a signal that people and services end processes with. */
+static inline bool exec_is_sent(int sig)
+{
+        return sig == SIGKILL || sig == SIGTERM || sig == SIGINT || sig == SIGHUP;
+}
 
 /* Inside the sandbox: a runner's folder, which holds each run's /scratch; programs cannot see it. Its folder `case` is /case in every run. */
 #define SANDBOX_RUNS "/.runs"

@@ -387,7 +387,7 @@ static enum execute_doubt doubt_of(const struct execution *x, const struct execu
 
         if (failed && memory_kills(true) != x->memory_kills)
                 return DOUBT_MEMORY;
-        if (r->end == END_SIGNAL && (r->code == SIGKILL || r->code == SIGTERM || r->code == SIGINT || r->code == SIGHUP))
+        if (r->end == END_SIGNAL && exec_is_sent(r->code))
                 return DOUBT_SIGNAL;
         return x->reply.late_ns >= PAUSE ? DOUBT_PAUSE : DOUBT_NONE;
 }

@@ -215,7 +215,7 @@ START_TEST(test_memory_does_not_grow_with_what_is_tried)
 }
 END_TEST
 
-/* Of a quick solver one candidate is made for each input, and no input is slow: the corpus is the only source. */
+/* A quick solver has one candidate for each input, and no slow input: the corpus is the only source. */
 START_TEST(test_a_corpus_with_a_formula_that_cannot_be_changed)
 {
         static const char *const texts[] = {"(declare-const x Int)(assert (> (+ x 1) 2))(check-sat)", "(check-sat)"};
@@ -258,7 +258,7 @@ START_TEST(test_causes_are_found)
                 causes += __builtin_popcountll(found);
         }
         ck_assert_double_gt(causes, 4 * 16);
-        /* What is cheap to try comes first. */
+        /* Cheap inputs come first. */
         ck_assert_double_lt(seconds / causes, 120);
 }
 END_TEST

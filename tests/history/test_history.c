@@ -1677,18 +1677,36 @@ START_TEST(test_snapshot_of_a_submodule_s_tree)
 }
 END_TEST
 
+/* The repository r, with lib as its submodule `sub`. */
+static void make_with_submodule(void)
+{
+        shell("git init -q -b main lib; cd lib; echo 1 > f; commit one");
+        make_repository();
+        shell("cd r; git -c protocol.file.allow=always submodule add -q ../lib sub 2>/dev/null; commit 'with lib'");
+}
+
+/* The snapshot has the commit that is checked out in r/sub. */
+static void check_submodule_of(uint32_t number)
+{
+        char script[256], was[256], is[256];
+        struct commit c;
+
+        assert_ok(history_commit(history, number, &c));
+        snprintf(script, sizeof(script), "git -C repos/x.git rev-parse %s:sub", git_oid_tostr_s(&c.oid));
+        ask(script, is);
+        ask("git -C r/sub rev-parse HEAD", was);
+        ck_assert_str_eq(is, was);
+}
+
 /* By what .gitmodules says git does not look: its changes count all the same. */
 START_TEST(test_snapshot_with_a_submodule_that_is_ignored)
 {
         static const char *const ignored[] = {"dirty", "all"};
         struct snapshot_request wip = {.dir = "r"};
-        char script[256], was[256], is[256];
-        struct commit c;
+        char script[256];
         uint32_t number;
 
-        shell("git init -q -b main lib; cd lib; echo 1 > f; commit one");
-        make_repository();
-        shell("cd r; git -c protocol.file.allow=always submodule add -q ../lib sub 2>/dev/null; commit 'with lib'");
+        make_with_submodule();
         for (size_t i = 0; i < ARRAY_SIZE(ignored); i++) {
                 snprintf(script, sizeof(script), "cd r; git config -f .gitmodules submodule.sub.ignore %s; commit %s", ignored[i], ignored[i]);
                 shell(script);
@@ -1704,11 +1722,7 @@ START_TEST(test_snapshot_with_a_submodule_that_is_ignored)
         }
         shell("cd r/sub; echo 2 > f; commit two");
         assert_ok(history_snapshot(history, &wip, &number));
-        assert_ok(history_commit(history, number, &c));
-        snprintf(script, sizeof(script), "git -C repos/x.git rev-parse %s:sub", git_oid_tostr_s(&c.oid));
-        ask(script, is);
-        ask("git -C r/sub rev-parse HEAD", was);
-        ck_assert_str_eq(is, was);
+        check_submodule_of(number);
         close_history();
 }
 END_TEST
@@ -1717,33 +1731,22 @@ END_TEST
 START_TEST(test_snapshot_with_a_changed_submodule)
 {
         struct snapshot_request wip = {.dir = "r"};
-        char script[256], was[256], is[256];
-        struct commit c;
         uint32_t number;
 
-        shell("git init -q -b main lib; cd lib; echo 1 > f; commit one");
-        make_repository();
-        shell("cd r; git -c protocol.file.allow=always submodule add -q ../lib sub 2>/dev/null; commit 'with lib'");
+        make_with_submodule();
         begin("r");
         shell("touch r/sub/untracked");
         assert_ok(history_snapshot(history, &wip, &number));
         ck_assert_uint_eq(number, resolve("HEAD"));
         shell("cd r/sub; echo 2 > f; commit two");
         assert_ok(history_snapshot(history, &wip, &number));
-        assert_ok(history_commit(history, number, &c));
-        snprintf(script, sizeof(script), "git -C repos/x.git rev-parse %s:sub", git_oid_tostr_s(&c.oid));
-        ask(script, is);
-        ask("git -C r/sub rev-parse HEAD", was);
-        ck_assert_str_eq(is, was);
+        check_submodule_of(number);
         shell("echo 3 > r/sub/f");
         assert_error(history_snapshot(history, &wip, &number), EINVAL);
         ck_assert_ptr_nonnull(strstr(error_message(-EINVAL), "the submodule sub has changes"));
         wip.force = true;
         assert_ok(history_snapshot(history, &wip, &number));
-        assert_ok(history_commit(history, number, &c));
-        snprintf(script, sizeof(script), "git -C repos/x.git rev-parse %s:sub", git_oid_tostr_s(&c.oid));
-        ask(script, is);
-        ck_assert_str_eq(is, was);
+        check_submodule_of(number);
         close_history();
 }
 END_TEST
